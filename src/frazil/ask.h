@@ -3,7 +3,8 @@
 //   frazil::Answer answer = frazil::Ask("Sum 1 to 1000000").value();
 //   std::puts(answer.text.c_str());   // 500000500000
 //
-// An answer is one that was judged: the interpreter ran the same program and gave the same. What it refutes is an error.
+// An answer is what an admitted form gave: the interpreter ran the same program and gave the same. What it refutes, and what
+// nobody can judge, is an error.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,9 @@
 namespace frazil::machines::tasm {
 struct Program;
 }  // namespace frazil::machines::tasm
+namespace frazil::ask {
+class Maker;
+}  // namespace frazil::ask
 
 namespace frazil {
 
@@ -50,6 +54,7 @@ struct AnswerStep {
   std::string value;
 };
 
+// Only Ask makes one, of a form that was admitted.
 struct Answer {
   std::string text;       // "35", "3.5", "1/3"; "1" or "0" for yes or no
   std::string canonical;  // "50 - 15 = ": what was understood; it reads back as the same program
@@ -58,8 +63,7 @@ struct Answer {
   std::string program;    // its entry function, as text
   std::string digest;     // its exact digest
   std::string target;     // where it ran
-  // Meaning: what ran against what was read. Lowering: what it gave against the interpreter; the grade is none, and the
-  // detail says why, where that would take too long.
+  // Meaning: what ran against what was read. Lowering: what it gave against the interpreter.
   verify::EvidencePair evidence;
   // A loop that was too long to be run became a formula: "n(n+1)/2", and how that is known.
   std::string formula;
@@ -72,12 +76,15 @@ struct Answer {
   std::string why_no_proof;
   std::vector<AnswerStep> trace;
   double milliseconds = 0;  // to load and run it
+
+ private:
+  friend class ask::Maker;
+  Answer() = default;
 };
 
 Result<Answer> Ask(std::string_view text, const AskOptions& options = {});
 
-// "exhaustive: the interpreter gives the same", "none: too long for the interpreter to judge"; what is proved is told by
-// its detail alone.
+// "exhaustive: the interpreter gives the same"; what is proved is told by its detail alone.
 std::string DescribeEvidence(const verify::Evidence& evidence);
 // "STARK of output 5050 at height 256, 140 kB in 0.53 s, verified in 12 ms".
 std::string DescribeProof(const AnswerProof& proof);

@@ -4,6 +4,7 @@
 
 #include "ir/digest.h"
 #include "ir/text/text.h"
+#include "verify/internal/examine.h"
 #include "verify/judge.h"
 #include "verify/target_judges.h"
 #include "verify/verify.h"
@@ -51,17 +52,16 @@ Result<Verdict> VerifyMeaning(const ir::Program& source, const ir::Candidate& ca
   return *notes->verdict_;
 }
 
-Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate,
-                         exec::CompiledForm form, const Policy& policy,
-                         const VerifyOptions& options, const CallableMaker& make_callable) {
+Result<Examined> ExamineBy(const LoweringJudge& judge, const ir::Program& source,
+                           const ir::Candidate& candidate, exec::CompiledForm form,
+                           const Policy& policy, const VerifyOptions& options) {
   Examined examined;
   examined.refusal = FalseClaim(source, candidate, form);
   if (!examined.refusal.empty()) return examined;
   examined.meaning = TRY(VerifyMeaning(source, candidate, options));
   examined.refusal = Refusal("meaning", examined.meaning);
   if (!examined.refusal.empty()) return examined;
-  examined.lowering =
-      TRY(VerifyForm(candidate.program, form, candidate.guard, options, make_callable));
+  examined.lowering = TRY(judge(form));
   examined.refusal = Refusal("lowering", examined.lowering);
   if (!examined.refusal.empty()) return examined;
   EvidencePair evidence{*EvidenceOf(examined.meaning), *EvidenceOf(examined.lowering)};
@@ -69,6 +69,15 @@ Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candida
   if (!examined.refusal.empty()) return examined;
   examined.form = Judge::Vouch(std::move(form), std::move(evidence));
   return examined;
+}
+
+Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate,
+                         exec::CompiledForm form, const Policy& policy,
+                         const VerifyOptions& options, const CallableMaker& make_callable) {
+  const LoweringJudge of_target = [&](const exec::CompiledForm& examined) {
+    return VerifyForm(candidate.program, examined, candidate.guard, options, make_callable);
+  };
+  return ExamineBy(of_target, source, candidate, std::move(form), policy, options);
 }
 
 }  // namespace frazil::verify

@@ -6,13 +6,17 @@
 #include "aot/code.h"
 #include "aot/judge.h"
 #include "aot/targets.h"
+#include "aot/unit.h"
 #include "dispatch/slot.h"
 #include "engine/admit.h"
 #include "ir/digest.h"
 #include "ir/signed_program.h"
 #include "ir/text/text.h"
 #include "store/store.h"
+#include "store/test_store.h"
+#include "targets/cuda/cuda.h"
 #include "targets/native/native.h"
+#include "targets/tiles/tile.h"
 #include "verify/target_judges.h"
 
 namespace frazil {
@@ -39,6 +43,37 @@ static_assert(!std::is_constructible_v<dispatch::Solid, CompiledForm>);
 static_assert(!std::is_invocable_v<decltype(&verify::Seal), CompiledForm, verify::InstallKey>);
 static_assert(
     !std::is_invocable_v<decltype(&engine::Admit), CompiledForm, const Form*, verify::Policy>);
+// A slot takes what Solid made, and that is made of a verified form; nobody else makes one, of any target's bytes.
+template <typename Form>
+constexpr bool SlotTakes = requires(dispatch::Slot& slot, Form form) { slot.Install(form); };
+static_assert(SlotTakes<std::shared_ptr<const dispatch::Solid>>);
+static_assert(!SlotTakes<CompiledForm>);
+static_assert(!SlotTakes<Form>);
+static_assert(!SlotTakes<exec::NativeImage>);
+static_assert(!SlotTakes<exec::Artifact>);
+static_assert(!SlotTakes<std::shared_ptr<exec::Callable>>);
+static_assert(!std::is_invocable_v<decltype(&dispatch::Solid::Make), exec::Artifact,
+                                   const ir::SignedProgram&>);
+// Nothing is embedded but code that was admitted or that comes back sealed; bytes are not enough.
+static_assert(!std::is_constructible_v<aot::Code, std::string>);
+static_assert(!std::is_constructible_v<aot::Code, exec::Artifact>);
+static_assert(!std::is_constructible_v<aot::Code, machines::simt::Module>);
+static_assert(!std::is_constructible_v<aot::Code, targets::cuda::PtxModule>);
+static_assert(!std::is_assignable_v<decltype(aot::BuiltKernel::isa)&, std::string>);
+static_assert(!std::is_assignable_v<decltype(aot::BuiltKernel::wasm)&, std::string>);
+static_assert(!std::is_assignable_v<decltype(aot::BuiltKernel::c)&, std::string>);
+static_assert(!std::is_assignable_v<decltype(aot::BuiltKernel::ptx)&, std::string>);
+// Tiles run a module that was proved, or one that is its own source and says so; words of the machine are not enough.
+static_assert(!std::is_constructible_v<targets::isa::ProvedModule, machines::simt::Module>);
+static_assert(!std::is_constructible_v<targets::isa::ProvedModule, machines::simt::Module,
+                                       std::shared_ptr<const ir::Program>>);
+static_assert(!std::is_invocable_v<decltype(&targets::tiles::Prepare), machines::simt::Module,
+                                   targets::tiles::TileOptions>);
+static_assert(!std::is_invocable_v<decltype(&targets::tiles::Prepare), ir::Program,
+                                   targets::tiles::TileOptions>);
+// An admitted form is a copy of a verified one: neither can be changed afterwards.
+static_assert(std::is_same_v<decltype(*std::declval<Form&>()), const CompiledForm&>);
+static_assert(std::is_same_v<decltype(std::declval<engine::Admitted&>().form()), const Form&>);
 // What the store gives as callable is verified, and what it gives of others has no code.
 static_assert(std::is_same_v<decltype(std::declval<store::Store>().FindVerified({}, {})),
                              std::optional<Form>>);
@@ -165,8 +200,101 @@ TEST_P(Gate, TheStoreAndTheSlotTakeNothingElse) {
             GetParam() == "native");
 }
 
+// Served from the store: only what this installation sealed, under the key that it was sealed for.
+TEST_P(Gate, TheStoreServesNothingElse) {
+  const store::TempFolder folder;
+  const auto store = store::OpenQuickly(folder / "store");
+  ASSERT_TRUE(store->writable()) << store->reason();
+  const verify::Examined examined = Ask(right, FormOf(right, right));
+  ASSERT_TRUE(examined.form) << examined.refusal;
+  const Form& form = *examined.form;
+  const store::StoreKey key{ir::ExactDigest(right), "true", form->target, form->toolchain,
+                            form->profile};
+  const std::string sealed = verify::Seal(form, store->key());
+  const auto served = [&](const store::StoreKey& under, std::string_view bytes) {
+    store->Put(under, bytes);
+    return store->FindVerified(under, {}).has_value();
+  };
+  EXPECT_TRUE(served(key, sealed));
+  EXPECT_FALSE(store->FindVerified(key, {verify::Grade::Proved, verify::Grade::Proved}) &&
+               GetParam() != "isa")
+      << "a policy that asks for more";
+  EXPECT_FALSE(served(key, form->payload)) << "bytes that nobody sealed";
+  EXPECT_FALSE(served(key, verify::Seal(form, verify::InstallKey{9}))) << "sealed elsewhere";
+  if (const auto foreign = store->FindForeign(key)) EXPECT_TRUE(foreign->payload.empty());
+  std::string damaged = sealed;
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  EXPECT_FALSE(served(key, damaged));
+  store::StoreKey other = key;
+  other.source_exact = ir::ExactDigest(wrong);
+  EXPECT_FALSE(served(other, sealed)) << "for another program";
+  other = key;
+  other.target = GetParam() == "wasm" ? "c" : "wasm";
+  EXPECT_FALSE(served(other, sealed)) << "for another target";
+  other = key;
+  other.guard = "arg 0 == 1";
+  EXPECT_FALSE(served(other, sealed)) << "under another guard";
+  other = key;
+  other.calling = "in pieces";
+  EXPECT_FALSE(served(other, sealed)) << "to be called otherwise";
+  EXPECT_TRUE(served(key, sealed));
+  store->Ban(form->candidate_exact, "caught");
+  EXPECT_FALSE(served(key, sealed)) << "banned";
+}
+
+// Embedded from kept work: the same.
+TEST_P(Gate, CodeIsOpenedFromNothingElse) {
+  const verify::Examined examined = Ask(right, FormOf(right, right));
+  ASSERT_TRUE(examined.form) << examined.refusal;
+  const verify::InstallKey ours = {1}, theirs = {2};
+  const verify::Expected expected{ir::ExactDigest(right),    "true", std::string(GetParam()), "",
+                                  (*examined.form)->profile, {}};
+  const auto admitted = engine::Admit(*examined.form, nullptr, {});
+  ASSERT_TRUE(admitted) << admitted.error();
+  const std::string sealed = aot::Code(*admitted).Seal(ours);
+  const auto opened = aot::Code::Open(sealed, ours, expected);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->bytes(), (*examined.form)->payload);
+  EXPECT_FALSE(aot::Code::Open(sealed, theirs, expected));
+  EXPECT_FALSE(aot::Code::Open((*examined.form)->payload, ours, expected));
+  verify::Expected other = expected;
+  other.target = GetParam() == "isa" ? "wasm" : "isa";
+  EXPECT_FALSE(aot::Code::Open(sealed, ours, other));
+  other = expected;
+  other.source_exact = ir::ExactDigest(wrong);
+  EXPECT_FALSE(aot::Code::Open(sealed, ours, other));
+  other = expected;
+  other.calling = "in pieces";
+  EXPECT_FALSE(aot::Code::Open(sealed, ours, other));
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Gate, testing::ValuesIn(Names),
                          [](const auto& info) { return std::string(info.param); });
+
+// PTX is judged by runs on a GPU: where there is none nobody vouches for it, and nowhere for PTX of another program.
+TEST(Cuda, IsJudgedOnADeviceOrNotAtAll) {
+  aot::RegisterJudges();
+  const auto target = aot::TargetOf(aot::Target::Ptx);
+  const ir::Program right = Parse(Text("add")), wrong = Parse(Text("mul"));
+  const auto examine = [&](const ir::Program& emitted) {
+    Result<exec::Artifact> artifact = target->Emit(emitted);
+    EXPECT_TRUE(artifact) << artifact.error().message;
+    CompiledForm form;
+    form.source_exact = form.candidate_exact = ir::ExactDigest(right);
+    form.guard = "true";
+    form.candidate = ir::PrintText(right);
+    form.toolchain = "test";
+    form.target = "cuda";
+    form.symbol = artifact->entry_symbol;
+    form.payload = artifact->bytes;
+    form.cost = exec::Bytes{form.payload.size()};
+    return *verify::Examine(right, {right, {}, {}, "source"}, std::move(form), {});
+  };
+  const bool has_device = target->Load(*target->Emit(right)).has_value();
+  const verify::Examined examined = examine(right);
+  EXPECT_EQ(examined.form.has_value(), has_device) << examined.refusal;
+  EXPECT_FALSE(examine(wrong).form);
+}
 
 // A target without a judge in this process is nobody's to trust, and nobody takes the judge of native code's place.
 TEST(Judges, NobodyVouchesForTheUnknown) {

@@ -1,57 +1,20 @@
-// From words to a judged answer, top to bottom.
+// From words to an admitted answer, top to bottom; gate.h is what decides.
 #include "frazil/ask.h"
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "exec/meaning/interpreter.h"
-#include "frazil/ask/plan.h"
-#include "frontends/words/words.h"
-#include "ir/digest.h"
-#include "ir/text/text.h"
+#include "frazil/ask/gate.h"
 #include "machines/tasm/program.h"
-#include "registry/targets.h"
-#include "targets/wasm/wasm.h"
-#include "verify/runs/one_run.h"
 
 namespace frazil {
 namespace {
 
 namespace words = frontends::words;
 
-std::string ResultTypes(const ir::Program& program) {
-  const ir::Function& entry = program.entry_function();
-  std::vector<std::string> names;
-  for (ir::Type type : entry.results) names.push_back(ir::PrintType(entry, type));
-  return names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "));
-}
-
-// The one place that decides whether an outcome is an answer: what the interpreter refutes is none, and neither is a run that
-// was ended by a limit. Where the interpreter cannot tell, the evidence is none, and says so.
-Result<verify::Evidence> Decide(const ir::Program& program, const exec::Outcome& outcome,
-                                const AskOptions& options) {
-  if (outcome.trap && ir::IsLimit(outcome.trap->kind))
-    return Fail(Diag::LimitReached,
-                fmt::format("the program stopped: {}{}", outcome.trap->ToString(),
-                            outcome.trap->timeout_ms ? " (--timeout-ms)" : ""));
-  if (options.target == "interp")
-    return verify::Evidence{verify::Grade::Proved, "interpreter", "the interpreter's own answer",
-                            1};
-  Limits limits = options.limits;
-  limits.fuel = std::min(limits.fuel, ask::JudgeFuel);
-  const verify::Verdict verdict = verify::JudgeRun(program, outcome, limits);
-  if (const auto* proved = std::get_if<verify::Proved>(&verdict)) return proved->evidence;
-  if (const auto* unknown = std::get_if<verify::Unknown>(&verdict))
-    return verify::Evidence{verify::Grade::None, "interpreter", unknown->reason, 0};
-  return Fail(Diag::Mismatch,
-              fmt::format("{} and the interpreter disagree on this program; no answer is given",
-                          options.target));
-}
-
 // On Triton VM an answer comes with a STARK proof of it, where there is a prover: of the very assembly that ran.
-Result<void> Prove(const exec::Artifact& artifact, const AskOptions& options, Answer& answer) {
-  Result<AnswerProof> proof = options.prover(TRY(machines::tasm::Parse(artifact.bytes)));
+Result<void> Prove(const exec::CompiledForm& form, const AskOptions& options, Answer& answer) {
+  Result<AnswerProof> proof = options.prover(TRY(machines::tasm::Parse(form.payload)));
   if (proof)
     answer.proof = std::move(*proof);
   else if (proof.error().diag == Diag::Mismatch)
@@ -91,52 +54,20 @@ class Telling {
   const AskOptions& options_;
 };
 
-Answer DescribeReading(const words::Reading& reading, const AskOptions& options) {
-  Answer answer;
-  answer.canonical = reading.canonical;
-  answer.operation = reading.operation;
-  answer.type = ResultTypes(reading.program);
-  answer.program = ir::PrintFunction(reading.program, reading.program.entry_function());
-  answer.digest = ir::ExactDigest(reading.program);
-  answer.target = options.target;
-  return answer;
-}
-
 }  // namespace
 
 Result<Answer> Ask(std::string_view text, const AskOptions& options) {
   const words::Reading reading = TRY(words::Parse(text, options.limits));
-  const exec::Target* target = TRY(registry::FindTarget(options.target));
-  exec::EmitOptions emit;
-  emit.metered = options.limits.fuel != Limits().fuel;
-  // A limit on fuel asks for the loops as they are written.
-  const ask::Plan plan =
-      emit.metered ? ask::AsRead(reading.program) : ask::MakePlan(reading.program, options.limits);
-  const exec::Artifact artifact = TRY(target->Emit(plan.program, emit));
-
-  exec::RunContext context;
-  context.limits = options.limits;
-  exec::Outcome outcome;
-  const auto start = std::chrono::steady_clock::now();
-  {
+  const ask::Plan plan = ask::MakePlan(reading.program, options.limits);
+  const ask::Run run = TRY([&] {
     const Telling running(options, fmt::format("running on {}", options.target));
-    outcome = TRY(TRY(target->Load(artifact))->Run({}, context));
-  }
-  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-
-  Answer answer = DescribeReading(reading, options);
-  answer.milliseconds = taken.count();
-  answer.evidence = {plan.meaning, TRY(Decide(plan.program, outcome, options))};
-  answer.text = TRY(words::PrintAnswer(reading, outcome));
-  answer.formula = plan.formula;
-  answer.formula_proof = plan.formula_proof;
+    return ask::RunPlan(reading.program, plan, options);
+  }());
+  Answer answer = TRY(ask::Maker::Make(reading, plan, run.admitted));
+  answer.milliseconds = run.milliseconds;
   if (options.target == "tasm" && options.prover) {
     const Telling proving(options, "proving");
-    TRY_VOID(Prove(artifact, options, answer));
-  }
-  if (options.target == "wasm") {
-    answer.wasm = artifact.bytes;
-    answer.wasm_body = TRY(targets::wasm::FunctionBody(artifact.bytes, artifact.entry_symbol));
+    TRY_VOID(Prove(*run.admitted.admitted().form(), options, answer));
   }
   if (options.trace) answer.trace = TRY(TraceSteps(reading, options.limits));
   return answer;

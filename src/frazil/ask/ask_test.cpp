@@ -70,17 +70,76 @@ TEST(Ask, ALongLoopIsAFormulaThatIsProved) {
   EXPECT_EQ(answer->evidence.lowering.grade, verify::Grade::Exhaustive);
 }
 
-TEST(Ask, WhatIsTooLongToJudgeSaysSo) {
+// As it is written, because fuel is limited; what judges it need not be.
+TEST(Ask, AWrittenLoopIsJudgedByItsFormula) {
   AskOptions options;
-  options.target = "isa";
-  // As it is written, because fuel is limited; the interpreter would give up before.
-  options.limits.fuel = ask::JudgeFuel * 10;
+  options.limits.fuel = ask::LongLoop * 10;
   const Result<Answer> answer = Ask("Sum 1 to 3000000", options);
   ASSERT_TRUE(answer) << answer.error().ToString();
   EXPECT_EQ(answer->text, "4500001500000");
-  EXPECT_EQ(answer->evidence.lowering.grade, verify::Grade::None);
+  EXPECT_TRUE(answer->formula.empty());
   EXPECT_EQ(DescribeEvidence(answer->evidence.lowering),
-            "none: too long for the interpreter to judge");
+            "exhaustive: the interpreter gives the same by a formula that is proved");
+}
+
+// A loop without a formula, longer than the interpreter is given time for.
+TEST(Ask, WhatNobodyCanJudgeInTimeIsNoAnswer) {
+  AskOptions options;
+  const Result<Answer> judged = Ask("Count from 1 to 3000000", options);
+  ASSERT_TRUE(judged) << judged.error().ToString();
+  EXPECT_EQ(judged->text, "3000000");
+  EXPECT_EQ(judged->evidence.lowering.grade, verify::Grade::Exhaustive);
+  options.limits.verify_ms = 1;
+  const Result<Answer> answer = Ask("Count from 1 to 3000000", options);
+  ASSERT_FALSE(answer) << MessageOf(answer);
+  EXPECT_EQ(answer.error().diag, Diag::LimitReached);
+  EXPECT_EQ(answer.error().message,
+            "what wasm gives was not judged within --verify-ms 1 (too long for the interpreter to "
+            "judge); no answer is given");
+  EXPECT_EQ(answer.error().hint,
+            "allow more, or ask with --target isa, which is judged without running");
+  // Bytes that are read back as the program need no run to be judged.
+  options.target = "isa";
+  const Result<Answer> lifted = Ask("Count from 1 to 3000000", options);
+  ASSERT_TRUE(lifted) << lifted.error().ToString();
+  EXPECT_EQ(lifted->text, "3000000");
+  EXPECT_EQ(DescribeEvidence(lifted->evidence.lowering), "lifted back, the same exact digest");
+}
+
+// It runs once on its target and once on the interpreter.
+TEST(Ask, TheRunThatIsJudgedIsTheAnswer) {
+  static int runs = 0;
+  class Counting final : public exec::Callable {
+   public:
+    Result<exec::Outcome> Run(std::span<const exec::Value>, const exec::RunContext&) override {
+      exec::Outcome outcome;
+      // Another answer each time: only the first is right.
+      outcome.results.push_back(exec::Value::Int(ir::types::I32, 35 + runs++));
+      return outcome;
+    }
+  };
+  class CountingTarget final : public exec::Target {
+   public:
+    std::string_view name() const override { return "counting"; }
+    std::string Refuses(const ir::Program&) const override { return ""; }
+    Result<exec::Artifact> Emit(const ir::Program&, const exec::EmitOptions&) const override {
+      exec::Artifact artifact;
+      artifact.target = name();
+      return artifact;
+    }
+    Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact&) const override {
+      return std::make_unique<Counting>();
+    }
+  };
+  ASSERT_TRUE(
+      registry::RegisterTarget({"counting", [] { return std::make_unique<CountingTarget>(); }}));
+  AskOptions options;
+  options.target = "counting";
+  const Result<Answer> answer = Ask("50 - 15", options);
+  ASSERT_TRUE(answer) << answer.error().ToString();
+  EXPECT_EQ(answer->text, "35");
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(Ask("50 - 15", options).error().diag, Diag::Mismatch) << "another run, another answer";
 }
 
 TEST(Ask, WhatHasNoAnswerIsAnError) {
@@ -104,6 +163,7 @@ class LyingTarget final : public exec::Target {
   std::string Refuses(const ir::Program&) const override { return ""; }
   Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions&) const override {
     exec::Artifact artifact;
+    artifact.target = name();
     artifact.source = std::make_shared<const ir::Program>(program);
     return artifact;
   }

@@ -29,24 +29,34 @@ uint64_t MostTurns(const ir::Program& program) {
   return most;
 }
 
-}  // namespace
-
-Plan AsRead(const ir::Program& program) {
-  return {program, {verify::Grade::Proved, "digest", "as parsed", 0}, {}, {}};
-}
-
-Plan MakePlan(const ir::Program& program, const Limits& limits) {
-  if (MostTurns(program) <= JudgeFuel) return AsRead(program);
+// Without its loop, and the formula that stands there instead. A certificate that does not hold would only be refused later.
+struct ClosedForm {
+  ir::Candidate candidate;
+  std::string formula;
+};
+std::optional<ClosedForm> FindClosedForm(const ir::Program& program, const Limits& limits) {
   std::vector<std::string> formulas;
   optimize::OptimizeOptions options;
   options.notes = &formulas;
   Result<ir::Candidate> candidate = optimize::Optimize(program, limits, options);
-  if (!candidate || formulas.empty()) return AsRead(program);
-  verify::Verdict verdict = verify::CheckCertificate(program, *candidate);
-  auto* proved = std::get_if<verify::Proved>(&verdict);
-  if (proved == nullptr) return AsRead(program);
-  return {std::move(candidate->program), std::move(proved->evidence), formulas[0],
-          "proved by induction"};
+  if (!candidate || formulas.empty()) return std::nullopt;
+  if (!std::holds_alternative<verify::Proved>(verify::CheckCertificate(program, *candidate)))
+    return std::nullopt;
+  return ClosedForm{std::move(*candidate), std::move(formulas[0])};
+}
+
+}  // namespace
+
+Plan MakePlan(const ir::Program& program, const Limits& limits) {
+  Plan plan{{program, {}, {}, "source"}, {}, {}};
+  if (MostTurns(program) <= LongLoop) return plan;
+  std::optional<ClosedForm> closed = FindClosedForm(program, limits);
+  if (!closed) return plan;
+  if (limits.fuel != Limits().fuel) {
+    plan.shorter = std::move(closed->candidate);
+    return plan;
+  }
+  return {std::move(closed->candidate), std::move(closed->formula), "proved by induction"};
 }
 
 }  // namespace frazil::ask

@@ -1,25 +1,25 @@
 // What runs for a reading: the program as read, or, where a loop is too long to be judged, the same without it, if that is
-// proved.
+// proved. A limit on fuel asks for the loops as they are written; then what is without them is for the judge alone.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/limits.h"
-#include "ir/program.h"
-#include "verify/evidence.h"
+#include "ir/candidate.h"
 
 namespace frazil::ask {
 
-// How far the interpreter goes along to judge an answer: some 100 ms of loop iterations.
-constexpr uint64_t JudgeFuel = 2'000'000;
+// From so many iterations on a loop is replaced by a formula, where there is one: the interpreter, which judges the answer,
+// takes some 100 ms for them.
+constexpr uint64_t LongLoop = 2'000'000;
 
 struct Plan {
-  ir::Program program;
-  verify::Evidence meaning;  // of `program` against what was read
-  std::string formula;       // "n(n+1)/2"; empty: as read
+  ir::Candidate candidate;  // for what was read
+  std::string formula;      // "n(n+1)/2"; empty: as read
   std::string formula_proof;
+  std::optional<ir::Candidate> shorter = {};  // than the candidate, for its judge
 };
-Plan AsRead(const ir::Program& program);
 Plan MakePlan(const ir::Program& program, const Limits& limits);
 
 }  // namespace frazil::ask
