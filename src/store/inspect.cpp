@@ -62,6 +62,34 @@ Result<Store::Entry> FindEntry(const Store& store, std::string_view key_prefix) 
                           found.size() == 1 ? "entry" : "entries", store.directory(), key_prefix));
 }
 
+std::string_view SealName(EntryForm::Seal seal) {
+  switch (seal) {
+    case EntryForm::Seal::Here: return "here";
+    case EntryForm::Seal::Elsewhere: return "elsewhere: a proposal, verified again before use";
+    case EntryForm::Seal::Unusable: break;
+  }
+  return "not usable";
+}
+
+EntryForm InspectForm(Store& store, const StoreKey& key) {
+  constexpr verify::Policy Any = {verify::Grade::None, verify::Grade::None};
+  EntryForm found;
+  if (const auto form = store.FindVerified(key, Any)) {
+    found.seal = EntryForm::Seal::Here;
+    found.candidate = (*form)->candidate_exact;
+    found.evidence = form->evidence();
+    found.payload_bytes = (*form)->payload.size();
+    if (const auto* time = std::get_if<exec::CallTime>(&(*form)->cost))
+      found.ns_per_call = time->ns_per_call;
+  } else if (const auto foreign = store.FindForeign(key)) {
+    found.seal = EntryForm::Seal::Elsewhere;
+    found.candidate = foreign->candidate_exact;
+  } else if (const StoreStats stats = store.stats(); !stats.refused.empty()) {
+    found.refused = stats.refused.begin()->first;
+  }
+  return found;
+}
+
 SealCounts CountSeals(Store& store) {
   SealCounts counts;
   for (const Store::Entry& entry : store.List())

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,19 @@ Result<std::unique_ptr<Store>> OpenExisting(StoreOptions options);
 
 // The one entry whose key starts so.
 Result<Store::Entry> FindEntry(const Store& store, std::string_view key_prefix);
+
+// What an entry's sealed bytes say, as far as they may be believed. Shown, not called: no policy is asked.
+struct EntryForm {
+  enum class Seal : uint8_t { Here, Elsewhere, Unusable };
+  Seal seal = Seal::Unusable;
+  std::string candidate;          // exact digest; empty: unusable
+  verify::EvidencePair evidence;  // sealed here
+  uint64_t payload_bytes = 0;
+  std::optional<double> ns_per_call = {};
+  std::string refused = {};  // unusable: the reason, if one is known
+};
+std::string_view SealName(EntryForm::Seal seal);  // "here"
+EntryForm InspectForm(Store& store, const StoreKey& key);
 
 struct SealCounts {
   uint64_t here = 0, elsewhere = 0;

@@ -79,5 +79,25 @@ TEST(Inspect, TheConditionOfAStoreAndItsKey) {
   EXPECT_FALSE(InspectStore(OptionsOf(folder / "store")).store.good) << "others can write there";
 }
 
+TEST(Inspect, AFormIsBelievedAsFarAsItsSealGoes) {
+  TempFolder folder;
+  auto store = OpenQuickly(folder / "store");
+  ASSERT_TRUE(store->Put(KeyOf(1), SealedOf(FormOf(1), store->key())));
+  ASSERT_TRUE(store->Put(KeyOf(2), SealedOf(FormOf(2), verify::InstallKey{})));
+  const EntryForm here = InspectForm(*store, KeyOf(1));
+  EXPECT_EQ(SealName(here.seal), "here");
+  EXPECT_EQ(here.candidate, FormOf(1).candidate_exact);
+  EXPECT_EQ(here.payload_bytes, FormOf(1).payload.size());
+  EXPECT_TRUE(here.ns_per_call);
+  EXPECT_NE(here.evidence.meaning.grade, verify::Grade::None);
+  const EntryForm elsewhere = InspectForm(*store, KeyOf(2));
+  EXPECT_EQ(elsewhere.seal, EntryForm::Seal::Elsewhere);
+  EXPECT_EQ(elsewhere.candidate, FormOf(2).candidate_exact);
+  EXPECT_EQ(elsewhere.evidence, verify::EvidencePair()) << "what others claim is not shown";
+  const EntryForm missing = InspectForm(*store, KeyOf(3));
+  EXPECT_EQ(SealName(missing.seal), "not usable");
+  EXPECT_TRUE(missing.candidate.empty());
+}
+
 }  // namespace
 }  // namespace frazil::store

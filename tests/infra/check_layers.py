@@ -99,8 +99,9 @@ def tool_problem(root, file, tool, kind, header):
     if kind == "<":
         return None if first in TOOLS_THIRD_PARTY else third_party_problem(f"tools/{tool}/", header)
     if "/" not in header:
-        own = (file.parent / header).exists() or header.endswith(".inc")
-        return None if own else f'"{header}" is not beside this file'
+        places = (file.parent, root / "tools" / tool)
+        own = any((place / header).exists() for place in places) or header.endswith(".inc")
+        return None if own else f'"{header}" is neither beside this file nor in tools/{tool}'
     if first == "tools" or header.startswith("."):
         return f'"{header}": no tool includes another one\'s files'
     places = {first, "/".join(header.split("/")[:2])}

@@ -137,7 +137,7 @@ class Layers(Tree):
         self.assert_passes(check_layers)
         for include, sentence in {
             '"targets/c/c.h"': "may not include targets",  # not in the table of this tool
-            '"cli.h"': "is not beside this file",
+            '"cli.h"': "is neither beside this file nor in tools/manual",
             '"tools/frazil/cli.h"': "no tool includes another one's files",
             '"../frazil/cli.h"': "no tool includes another one's files",
             '"ir/gone.h"': "does not exist",
@@ -152,6 +152,14 @@ class Layers(Tree):
         self.put("tools/manual/main.cpp", "")
         self.put("tools/extra/main.cpp", "")
         self.assert_finds(check_layers, "tools/extra/main.cpp: its folder is not in")
+
+    def test_rooms_of_a_tool(self):
+        self.put("tools/frazil/cli.h", "")
+        self.put("tools/frazil/room/own.h", "")
+        self.put("tools/frazil/room/a.cpp", '#include "cli.h"\n#include "own.h"\n')
+        self.assert_passes(check_layers)
+        self.put("tools/frazil/other/b.cpp", '#include "own.h"\n')
+        self.assert_finds(check_layers, '"own.h" is neither beside this file nor in tools/frazil')
 
     def test_nothing_includes_a_tool(self):
         self.put("tools/frazil/cli.h", "")
@@ -174,8 +182,30 @@ class Sizes(Tree):
         self.put("src/ir/a.h", "x\n" * 251)
         self.assert_finds(check_sizes, "src/ir/a.h: 251 lines")
         self.put("src/ir/a.h", "")
-        self.put("tools/frazil/a.cpp", "x\n" * 601)
-        self.assert_finds(check_sizes, "tools/frazil/a.cpp: 601 lines")
+        self.put("tools/worker/a.cpp", "x\n" * 601)
+        self.assert_finds(check_sizes, "tools/worker/a.cpp: 601 lines")
+
+    def test_commands_are_thin(self):
+        self.put("tools/frazil/a.cpp", "x\n" * 150)
+        self.put("tools/frazil/rooms/a.h", "x\n" * 150)
+        self.put("tools/worker/a.cpp", "x\n" * 151)
+        self.assert_passes(check_sizes)
+        self.put("tools/frazil/a.cpp", "x\n" * 151)
+        self.assert_finds(check_sizes, "tools/frazil/a.cpp: 151 lines, 150 is the ceiling")
+        self.put("tools/frazil/a.cpp", "")
+        self.put("tools/frazil/rooms/a.h", "x\n" * 151)
+        self.assert_finds(check_sizes, "tools/frazil/rooms/a.h: 151 lines, 150 is the ceiling")
+
+    def test_folders_have_rooms(self):
+        for i in range(40):
+            self.put(f"src/engine/a{i}.cpp", "")
+            self.put(f"src/engine/worker/a{i}.cpp", "")
+            self.put(f"tests/many/a{i}.cpp", "")
+        self.put("src/engine/.hidden", "")
+        self.put("tests/many/b.cpp", "")
+        self.assert_passes(check_sizes)
+        self.put("src/engine/worker/b.cpp", "")
+        self.assert_finds(check_sizes, "src/engine/worker: 41 files, 40 is the most; make rooms")
 
 
 class Checker(Tree):

@@ -64,6 +64,7 @@ int Report(const Session& session, const Error& error);
 int ReportTrap(const Session& session, const exec::Outcome& outcome, const std::string& file,
                const ir::Program& program, nlohmann::ordered_json json);
 
+// progress.cpp
 // Says on standard error what takes longer than a second, and removes the line when it is over.
 class Progress {
  public:

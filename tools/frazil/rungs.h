@@ -1,6 +1,7 @@
 // The ladder from text to target code: each rung gives what the next stage receives.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ struct Rung {
   Result<std::string> (*emit)(const ir::Program& program, const RungOptions& options);
 };
 
+// The lower end of the ladder: code of a target, and what is next to it (rungs_code.cpp).
+std::span<const Rung> CodeRungs();
 std::vector<std::string> RungNames();
 // Fails with the names that there are.
 Result<const Rung*> FindRung(std::string_view name);

@@ -4,6 +4,7 @@
 #include "frontends/circuits/gates.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace frazil::frontends::circuits {
 namespace {
@@ -96,6 +97,15 @@ std::string PrintGates(std::string_view word) {
       if (mark.gate == gate) text += fmt::format("mark@c{:02}", mark.class_index);
   }
   return text.empty() ? "mark@c00" : text;
+}
+
+Result<std::string> DescribeGates(std::string_view text) {
+  const GateWord word = TRY(GatesOf(CallsOf(TRY(ParsePhrase(text)))));
+  const GateWord normal = NormalGates(word);
+  const auto letters = [](const GateWord& gates) {
+    return gates.empty() ? "I" : fmt::to_string(fmt::join(gates, " "));
+  };
+  return fmt::format("{} = {}\n{}\n", letters(word), letters(normal), PrintGates(normal));
 }
 
 }  // namespace frazil::frontends::circuits

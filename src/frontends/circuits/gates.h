@@ -40,4 +40,7 @@ Result<GateWord> GatesOf(std::span<const Call> calls);
 // A word as calls in text; "mark@c00" for the empty one.
 std::string PrintGates(std::string_view word);
 
+// What a circuit's text spells, what that is equal to, and that as calls: "H X H = Z" and "mark@c42", a line each.
+Result<std::string> DescribeGates(std::string_view text);
+
 }  // namespace frazil::frontends::circuits

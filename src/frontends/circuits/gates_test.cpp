@@ -111,5 +111,14 @@ TEST(Gates, MatchingIsExact) {
   EXPECT_EQ(Gates("swap@c05<->c06"), "none");
 }
 
+TEST(Gates, ATextIsDescribedByItsWordAndItsNormalForm) {
+  const auto described = DescribeGates(PrintGates("HXH"));
+  ASSERT_TRUE(described) << described.error().ToString();
+  EXPECT_EQ(*described, "H X H = Z\n" + PrintGates("Z") + "\n");
+  EXPECT_EQ(*DescribeGates(PrintGates("HH")), "H H = I\n" + PrintGates("") + "\n");
+  EXPECT_FALSE(DescribeGates("copy@c01->c02"));
+  EXPECT_FALSE(DescribeGates("no circuit"));
+}
+
 }  // namespace
 }  // namespace frazil::frontends::circuits

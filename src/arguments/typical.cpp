@@ -1,4 +1,4 @@
-#include "loop_arguments.h"
+#include "arguments/typical.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace frazil::cli {
+namespace frazil::arguments {
 namespace {
 
 // The value of the parameters that size tensors: its power by the most of them that one tensor has is about `length`.
@@ -80,7 +80,7 @@ Result<std::vector<exec::Value>> TypicalArguments(const ir::Function& entry, uin
   return values;
 }
 
-std::vector<exec::Value> CopyOf(std::span<const exec::Value> values) {
+std::vector<exec::Value> CopyArguments(std::span<const exec::Value> values) {
   std::vector<exec::Value> copies(values.begin(), values.end());
   std::map<const exec::Memory*, std::shared_ptr<exec::Memory>> copied;
   for (exec::Value& value : copies) {
@@ -95,7 +95,7 @@ std::vector<exec::Value> CopyOf(std::span<const exec::Value> values) {
   return copies;
 }
 
-std::string PrintArguments(const ir::Function& entry, std::span<const exec::Value> values) {
+std::string ShowArguments(const ir::Function& entry, std::span<const exec::Value> values) {
   constexpr int64_t Shown = 3;
   std::string text;
   for (uint32_t i = 0; i < values.size(); ++i) {
@@ -120,4 +120,4 @@ std::string PrintArguments(const ir::Function& entry, std::span<const exec::Valu
   return text;
 }
 
-}  // namespace frazil::cli
+}  // namespace frazil::arguments

@@ -1,8 +1,9 @@
-#include "doctor_checks.h"
+#include "audit/machine.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -14,13 +15,16 @@
 #include "frontends/python/python.h"
 #include "ir/text/text.h"
 #include "oracle/oracle.h"
+#include "registry/targets.h"
 #include "store/inspect.h"
+#include "targets/native/native.h"
 #include "verify/smt/smt.h"
 
-namespace frazil::cli {
+namespace frazil::audit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Finding = MachineFinding;
 
 std::string Since(Clock::time_point start) {
   return PrintDuration(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
@@ -53,13 +57,13 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
 };
 
-}  // namespace
-
+// What somebody names in the environment is needed, even if it could be done without.
 bool Named(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';
 }
 
+// Empty: not there.
 std::string FindOnPath(const std::string& tool) {
   const char* path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? "" : path;
@@ -168,4 +172,68 @@ Finding CheckPython(const Limits& limits) {
   return finding;
 }
 
-}  // namespace frazil::cli
+// Multiplies 6 by 7 there.
+Finding TryTarget(const exec::Target& target, const Limits& limits) {
+  Finding finding{"target " + std::string(target.name()), false, true, ""};
+  Result<ir::Program> program = ir::ParseText(
+      "frz 1\nfunc @main(%a: i32, %b: i32) -> (i32) {\n%r = mul %a, %b : i32\nreturn %r\n}\n",
+      limits);
+  exec::Value arguments[] = {exec::Value::Int(ir::types::I32, 6),
+                             exec::Value::Int(ir::types::I32, 7)};
+  exec::RunContext context;
+  context.limits = limits;
+  Result<exec::Outcome> outcome = registry::RunOn(target, *program, arguments, context);
+  if (!outcome) {
+    const Error& error = outcome.error();
+    // A machine need have neither a GPU nor a C compiler; code for both can be made without.
+    finding.needed = error.diag != Diag::NoDevice && target.name() != "c";
+    finding.text = error.message;
+    finding.without = fmt::format("--target {} {}", target.name(),
+                                  error.diag == Diag::NoDevice ? "runs on the CPU" : "cannot run");
+    finding.remedy = error.diag == Diag::NoDevice ? "an NVIDIA GPU and its driver"
+                     : target.name() == "c"       ? "install gcc or clang"
+                                                  : error.hint;
+    return finding;
+  }
+  finding.good = !outcome->trap && outcome->results.size() == 1 && outcome->results[0].word == 42;
+  finding.text = finding.good ? "runs" : "gives a wrong answer";
+  return finding;
+}
+
+Finding CpuLevel() {
+  return {"cpu", true, true,
+          fmt::format("level {} of baseline, avx2, avx512; code by {}",
+                      exec::CpuLevelName(exec::HostLevel()), targets::native::Toolchain())};
+}
+
+Finding CheckTool(const std::string& tool) {
+  const std::string path = FindOnPath(tool);
+  return {tool,
+          !path.empty(),
+          false,
+          path.empty() ? "not found" : path,
+          "tests that use it fail",
+          "`make setup` installs it"};
+}
+
+}  // namespace
+
+std::vector<MachineFinding> InspectMachine(const Limits& limits) {
+  std::vector<Finding> findings = {CpuLevel()};
+  for (const exec::Target* target : registry::AllTargets())
+    findings.push_back(TryTarget(*target, limits));
+  findings.push_back(CheckWorker(limits));
+  for (Finding& finding : CheckStore()) findings.push_back(std::move(finding));
+  findings.push_back(CheckZ3(limits));
+  findings.push_back(CheckProver());
+  findings.push_back(CheckPython(limits));
+  for (const char* tool : {"clang-22", "gcc", "node", "wasm-validate"})
+    findings.push_back(CheckTool(tool));
+  return findings;
+}
+
+bool Works(const std::vector<MachineFinding>& findings) {
+  return std::ranges::all_of(findings, [](const Finding& f) { return f.good || !f.needed; });
+}
+
+}  // namespace frazil::audit

@@ -1,6 +1,7 @@
-// The arguments of `frazil loop`: made up where none are given, copied for calls that must not see each other's writes, shown.
+// Arguments that nobody gave: made up where there are none, copied for calls that must not see each other's writes, shown.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 #include "exec/value.h"
 #include "ir/program.h"
 
-namespace frazil::cli {
+namespace frazil::arguments {
 
 // Ordinary inputs, the same ones every time: buffers of `length` small numbers, `index` parameters that say so. Those that
 // size tensors are smaller, so that the largest tensor has about `length` elements. All of it fits limits.memory_bytes.
@@ -17,9 +18,9 @@ Result<std::vector<exec::Value>> TypicalArguments(const ir::Function& entry, uin
                                                   const Limits& limits);
 
 // With memory of their own; buffers that are one stay one.
-std::vector<exec::Value> CopyOf(std::span<const exec::Value> values);
+std::vector<exec::Value> CopyArguments(std::span<const exec::Value> values);
 
-// "a = 0.25, n = 4096, x = [0.25, 0.46875, 0.6875, ... 4096 elements]"
-std::string PrintArguments(const ir::Function& entry, std::span<const exec::Value> values);
+// For people: "a = 0.25, n = 4096, x = [0.25, 0.46875, 0.6875, ... 4096 elements]".
+std::string ShowArguments(const ir::Function& entry, std::span<const exec::Value> values);
 
-}  // namespace frazil::cli
+}  // namespace frazil::arguments
