@@ -76,7 +76,7 @@ class Progress {
   std::unique_ptr<State> state_;
 };
 
-// usage.cpp
+// usage/usage.cpp
 // The sentence for words that the option parser refused with `complaint`: what is not understood, and the nearest that is.
 Error UsageError(const CLI::App& app, const std::vector<std::string>& words,
                  const std::string& complaint);
