@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "ir/text/text.h"
-#include "loaded_kernel.h"
+#include "kernel_file.h"
 #include "machines/simt/text.h"
 
 namespace frazil::cli {
@@ -31,7 +31,7 @@ nlohmann::ordered_json ShowOne(const Session& session, const ir::KernelSignature
 Result<int> Show(Session& session, const std::string& file) {
   std::vector<ir::KernelSignature> signatures;
   if (file.ends_with(".frzb") || file.ends_with(".isa")) {
-    signatures.push_back(TRY(LoadKernel(file, "interp", {}, session.limits)).signature);
+    signatures.push_back(TRY(LoadKernelFile(file, "interp", {}, session.limits)).signature);
   } else {
     for (const sources::Source& named : TRY(ReadNamedPrograms(file, session.limits)))
       signatures.push_back(ir::SignatureOf(named.program));

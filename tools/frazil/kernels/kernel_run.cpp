@@ -9,7 +9,7 @@
 #include "arguments/npy.h"
 #include "base/duration.h"
 #include "cli.h"
-#include "loaded_kernel.h"
+#include "kernel_file.h"
 
 namespace frazil::cli {
 namespace {
@@ -26,7 +26,7 @@ struct KernelRun {
 };
 
 // Writable buffers and results, and what was asked to be kept.
-Result<void> ShowOutcome(Session& session, const LoadedKernel& kernel,
+Result<void> ShowOutcome(Session& session, const registry::LoadedKernel& kernel,
                          std::span<const exec::Value> values, const exec::Outcome& outcome,
                          const arguments::Pairs& saves, nlohmann::ordered_json& json) {
   for (uint32_t i = 0; i < values.size(); ++i) {
@@ -46,7 +46,7 @@ Result<void> ShowOutcome(Session& session, const LoadedKernel& kernel,
   return {};
 }
 
-Result<int> RunSanitized(Session& session, const LoadedKernel& kernel,
+Result<int> RunSanitized(Session& session, const registry::LoadedKernel& kernel,
                          std::span<const exec::Value> values, const exec::RunContext& context) {
   const std::vector<std::string> findings = TRY(kernel.sanitize(values, context));
   const nlohmann::ordered_json json = {{"kernel", kernel.signature.name}, {"findings", findings}};
@@ -64,7 +64,8 @@ Result<int> RunSanitized(Session& session, const LoadedKernel& kernel,
 Result<int> Run(Session& session, const KernelRun& options) {
   const auto begun = std::chrono::steady_clock::now();
   const exec::LaunchShape shape = arguments::ShapeOf(options.launch);
-  const LoadedKernel kernel = TRY(LoadKernel(options.file, options.target, shape, session.limits));
+  const registry::LoadedKernel kernel =
+      TRY(LoadKernelFile(options.file, options.target, shape, session.limits));
   const arguments::Pairs saves =
       TRY(arguments::SplitBufferPairs(options.saves, "--save", kernel.signature));
   arguments::MemoryBudget budget(session.limits.memory_bytes);
@@ -78,7 +79,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
   if (options.sanitize) return RunSanitized(session, kernel, values, context);
   const double to_ready =
       std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begun).count();
-  const TimedRun timed = TRY(RunTimed(kernel, values, context, options.repeat));
+  const registry::TimedRun timed = TRY(registry::RunTimed(kernel, values, context, options.repeat));
   const exec::Outcome& outcome = timed.outcome;
   nlohmann::ordered_json json = {{"kernel", kernel.signature.name},
                                  {"target", kernel.target},

@@ -1,18 +1,21 @@
-// A kernel that is ready to run: a program of any door on a target, or a module of the portable machine as it lies in
-// its file.
+// A kernel that is ready to run: a program of any door on a target, or a module of the portable machine as it is.
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli.h"
+#include "base/limits.h"
+#include "base/result.h"
 #include "exec/kernel_launch.h"
 #include "exec/outcome.h"
 #include "ir/kernel.h"
 #include "ir/program.h"
+#include "machines/simt/module.h"
 
-namespace frazil::cli {
+namespace frazil::registry {
 
 struct LoadedKernel {
   ir::KernelSignature signature;
@@ -27,9 +30,13 @@ struct LoadedKernel {
   std::string note;    // if that is not where it was asked to
 };
 
-// `shape` matters to modules in launch mode, whose lanes are no parameters.
-Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target,
-                                const exec::LaunchShape& shape, const Limits& limits);
+Result<LoadedKernel> LoadKernel(ir::Program program, std::string_view target_name,
+                                const Limits& limits);
+// On "isa" the module itself, elsewhere the program that it is. `shape` matters to modules in launch mode, whose lanes are no
+// parameters. Errors call it by `name`.
+Result<LoadedKernel> LoadKernel(const machines::simt::Module& module, std::string_view name,
+                                std::string_view target_name, const exec::LaunchShape& shape,
+                                const Limits& limits);
 
 // Run so often, or until it traps; the time of the quickest run.
 struct TimedRun {
@@ -39,7 +46,4 @@ struct TimedRun {
 Result<TimedRun> RunTimed(const LoadedKernel& kernel, LoadedKernel::Arguments arguments,
                           const exec::RunContext& context, int repeat);
 
-// kernel_run.cpp
-void AddKernelRun(CLI::App& kernel, Session& session);
-
-}  // namespace frazil::cli
+}  // namespace frazil::registry

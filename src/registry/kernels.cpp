@@ -1,19 +1,18 @@
 // Modules are mapped and run in place; everything else goes through a program and a target.
-#include "loaded_kernel.h"
+#include "registry/kernels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "cli.h"
 #include "ir/builder.h"
-#include "machines/simt/text.h"
+#include "registry/targets.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lane_exact.h"
 #include "targets/tiles/tile.h"
 
-namespace frazil::cli {
+namespace frazil::registry {
 namespace {
 
 using machines::simt::Module;
@@ -81,8 +80,10 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
   return kernel;
 }
 
-Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_name,
-                                 const Limits& limits) {
+}  // namespace
+
+Result<LoadedKernel> LoadKernel(ir::Program program, std::string_view target_name,
+                                const Limits& limits) {
   LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget(target_name)), program, limits));
   LoadedKernel kernel;
   kernel.signature = ir::SignatureOf(program);
@@ -99,26 +100,15 @@ Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_
   return kernel;
 }
 
-}  // namespace
-
-Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target,
-                                const exec::LaunchShape& shape, const Limits& limits) {
-  const bool is_file = file.ends_with(".frzb"), is_text = file.ends_with(".isa");
-  if (is_file || is_text) {
-    Result<Module> module =
-        is_file ? machines::simt::Map(file) : machines::simt::Assemble(TRY(ReadFile(file, limits)));
-    if (!module) {
-      module.error().file = file;
-      return std::unexpected(std::move(module.error()));
-    }
-    const bool is_launch = module->mode == machines::simt::Mode::Launch;
-    if (is_launch && target != "isa" && target != "interp")
-      return Fail(Diag::Unsupported,
-                  fmt::format("{} is one lane's code: it runs on the target isa only", file));
-    if (is_launch || target == "isa") return FromModule(*module, shape);
-    return FromProgram(TRY(targets::isa::Lift(*module)), target, limits);
-  }
-  return FromProgram(TRY(ReadProgram(file, limits)), target, limits);
+Result<LoadedKernel> LoadKernel(const Module& module, std::string_view name,
+                                std::string_view target_name, const exec::LaunchShape& shape,
+                                const Limits& limits) {
+  const bool is_launch = module.mode == machines::simt::Mode::Launch;
+  if (is_launch && target_name != "isa" && target_name != "interp")
+    return Fail(Diag::Unsupported,
+                fmt::format("{} is one lane's code: it runs on the target isa only", name));
+  if (is_launch || target_name == "isa") return FromModule(module, shape);
+  return LoadKernel(TRY(targets::isa::Lift(module)), target_name, limits);
 }
 
 Result<TimedRun> RunTimed(const LoadedKernel& kernel, LoadedKernel::Arguments arguments,
@@ -133,4 +123,4 @@ Result<TimedRun> RunTimed(const LoadedKernel& kernel, LoadedKernel::Arguments ar
   return run;
 }
 
-}  // namespace frazil::cli
+}  // namespace frazil::registry

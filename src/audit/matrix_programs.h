@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace frazil::cli {
+namespace frazil::audit {
 
 struct MatrixProgram {
   std::string_view door;       // "frz", "words", "python", "circuit", "trident" or "tir"
@@ -89,4 +89,4 @@ inline constexpr MatrixProgram MatrixPrograms[] = {
     {"tir", "stack code", "entry main\nfn main\npush 6\npush 7\nmul\nwrite_io 1\nend\n", "", ""},
 };
 
-}  // namespace frazil::cli
+}  // namespace frazil::audit
