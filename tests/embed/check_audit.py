@@ -13,7 +13,7 @@ NOTHING = b"\x31\xc0\xc3"  # xor eax, eax; ret
 CRASH = b"\x0f\x0b"  # ud2
 LOOP = b"\xeb\xfe"  # jmp to itself
 # Of a descriptor's fields (src/embed/kernel.h).
-FLAGS, PLAIN, COVERS, LENGTHS, ISA = 4, 40, 84, 92, 108
+FLAGS, PLAIN, COVERS, LENGTHS, ISA, GUARDED, APART, COVER = 4, 40, 84, 92, 108, 168, 172, 180
 
 
 class Program:
@@ -160,6 +160,7 @@ class Check:
             del program.bytes[3000:]
         self.audit(self.changed("cut", cut), 1, "cut: error FRZ0503: ")
         self.without_programs()
+        self.with_guard()
         self.without_native()
         return 1 if self.failed else 0
 
@@ -174,6 +175,30 @@ class Check:
     def without_programs(self):
         self.audit(self.build(["pick"], "--no-programs"), 3,
                    "not checked: it carries no candidate: it was built with --no-programs", "program: 0 judged again: 0 agree")
+
+    def with_guard(self):
+        """A form under a guard is judged as such, and a launch tests what its record says."""
+        before = self.arguments.program
+        self.arguments.program = self.build(["where"])
+        self.audit(self.arguments.program, 0, r"where +baseline plain +meaning proved by replay .*agrees",
+                   r"where +baseline plain, guarded +meaning proved by passes .*agrees", "0 disagree, 0 not checked")
+        for field in (APART, COVER):
+            def forget(program):
+                at = program.place(program.follow(program.descriptor("where") + GUARDED)) + field
+                assert struct.unpack_from("<I", program.bytes, at + 4)[0] > 0
+                program.bytes[at:at + 8] = bytes(8)
+            self.audit(self.changed(f"guard{field}", forget), 2, r"where +baseline plain .*agrees",
+                       r"where +baseline plain, guarded .*disagrees: its descriptor tests another guard than its record says")
+
+        # The form for all arguments is the one under the guard, which nobody tests for it.
+        def exchange(program):
+            first = program.descriptor("where")
+            other = program.place(program.follow(first + GUARDED))
+            target = program.follow(other + PLAIN)
+            struct.pack_into("<i", program.bytes, first + PLAIN, target - program.address(first + PLAIN))
+        self.audit(self.changed("exchanged", exchange), 2,
+                   r"where .*disagrees: a launch on baseline calls other code than its record names")
+        self.arguments.program = before
 
     def without_native(self):
         """What is carried and not judged does not agree."""
@@ -202,7 +227,7 @@ class Check:
 
     def hidden_records(self):
         """A kernel is not passed over because its record is broken, with the names of sections or without."""
-        for what, at, byte in (("magic", 0, 70), ("version", 16, 2), ("length", 23, 127), ("forms", 31, 127)):
+        for what, at, byte in (("magic", 0, 70), ("version", 16, 9), ("length", 23, 127), ("forms", 31, 127)):
             for names in (True, False):
                 def hide(program):
                     program.bytes[program.record("pick") + at] = byte
