@@ -8,7 +8,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;
   static const ir::Program program = *ir::ParseText(
-      "frz 1\nfunc @main(%a: i32, %f: f32, %x: buffer<f32>, %y: buffer<f32>, %n: index) {\nreturn\n}\n");
+      "frz 1\nfunc @main(%a: i32, %f: f32, %x: buffer<f32>, %y: buffer<f32>, %n: index) "
+      "{\nreturn\n}\n");
   auto guard = ir::ParseGuard({reinterpret_cast<const char*>(data), size}, program);
   if (!guard) {
     CHECK(ClassOf(guard.error().diag) != ErrorClass::Internal);
