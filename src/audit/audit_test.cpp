@@ -90,6 +90,8 @@ class IsaKernel : public testing::Test {
     list(head.params, offsetof(KernelData, params), params);
     list(head.covers, offsetof(KernelData, covers), covers);
     list(head.lengths, offsetof(KernelData, lengths), lengths);
+    list(head.guard_apart, offsetof(KernelData, guard_apart), guard_apart);
+    list(head.guard_least, offsetof(KernelData, guard_least), guard_least);
     list(head.isa, offsetof(KernelData, isa), module);
     list(head.ptx, offsetof(KernelData, ptx), ptx);
     Put(file, DataAt, head);
@@ -111,7 +113,7 @@ class IsaKernel : public testing::Test {
   aot::BuiltKernel kernel;
   embed::KernelData data = {};
   std::vector<embed::ParamData> params;
-  std::vector<embed::PairData> covers, lengths;
+  std::vector<embed::PairData> covers, lengths, guard_apart, guard_least;
   std::string module, ptx;
 };
 
@@ -212,6 +214,45 @@ TEST_F(IsaKernel, DescriptorChecksWhatTheSourceSays) {
   EXPECT_EQ(Audited().finding, Finding::Agrees);
 }
 
+// What a launch tests is what the record says, and a form under a guard is one that is audited, too.
+TEST_F(IsaKernel, DescriptorTestsTheGuardOfTheRecord) {
+  const auto reason = [&] {
+    const Entry entry = Audited();
+    EXPECT_EQ(entry.finding, Finding::Disagrees);
+    return entry.reason;
+  };
+  const std::string another = "its descriptor tests another guard than its record says";
+  guard_apart = {{0, 1}};
+  EXPECT_EQ(reason(), another);
+  kernel.guard = "apart(arg1; arg0)";
+  EXPECT_EQ(Audited().finding, Finding::Agrees) << Audited().reason;
+  guard_apart = {{0, 2}};
+  EXPECT_EQ(reason(), another);
+  guard_apart.clear();
+  EXPECT_EQ(reason(), another);
+  kernel.guard = "apart(arg1; arg0) && len(arg0) >= 3";
+  guard_apart = {{0, 1}};
+  EXPECT_EQ(reason(), another);
+  guard_least = {{0, 2}};
+  EXPECT_EQ(reason(), another);
+  guard_least = {{0, 3}};
+  EXPECT_EQ(Audited().finding, Finding::Agrees) << Audited().reason;
+  // A guard that no launch tests, and one that is none.
+  kernel.guard = "apart(arg1; arg0) && len(arg0) >= 3 && cpu(avx2)";
+  EXPECT_EQ(reason(), another);
+  kernel.guard = "apart(arg1";
+  EXPECT_NE(reason().find("its guard cannot be read"), std::string::npos);
+  kernel.guard = "true";
+  guard_apart.clear(), guard_least.clear();
+  EXPECT_EQ(Audited().finding, Finding::Agrees);
+  // Somewhere in the file, where no descriptor is that a record refers to.
+  data.guarded.offset = -64;
+  EXPECT_EQ(reason(), "its form under a guard has no record");
+  // Its own form under a guard: that has a record, and is as right as it is useless.
+  data.guarded.offset = -static_cast<int32_t>(offsetof(embed::KernelData, guarded));
+  EXPECT_EQ(Audited().finding, Finding::Agrees) << Audited().reason;
+}
+
 TEST_F(IsaKernel, DescriptorWithoutItsRecord) {
   const auto damage = [&](const std::string& file) {
     const std::vector<EmbeddedKernel> kernels = FindIn(file);
@@ -225,7 +266,7 @@ TEST_F(IsaKernel, DescriptorWithoutItsRecord) {
   EXPECT_EQ(damage(file), "its descriptor refers to a record, and there is none");
   file = File();
   Put(file, RecordAt + 16, uint32_t{0});
-  EXPECT_EQ(damage(file), "its record has version 0, not 1");
+  EXPECT_EQ(damage(file), "its record has version 0, not 2");
   // A copy of the descriptor, which the record does not name.
   file = File();
   embed::KernelData copy;

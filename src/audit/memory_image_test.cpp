@@ -249,8 +249,10 @@ TEST(Record, EachByteOfItsSectionIsAccountedFor) {
 }
 
 TEST(Record, DamageIsNamedWithoutSections) {
-  for (const auto& [at, value] :
-       {std::pair<size_t, uint32_t>{16, 2}, {20, 0x7fffffff}, {20, 8}, {28, 0xffffffff}}) {
+  for (const auto& [at, value] : {std::pair<size_t, uint32_t>{16, aot::RecordVersion + 1},
+                                  {20, 0x7fffffff},
+                                  {20, 8},
+                                  {28, 0xffffffff}}) {
     std::string file = Program();
     ForgetSections(file);
     Put(file, RecordAt + at, value);

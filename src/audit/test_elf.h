@@ -26,7 +26,7 @@ inline std::string RecordBytes() {
   aot::BuiltKernel kernel;
   kernel.report.name = "k";
   kernel.digest = std::string(64, 'a');
-  kernel.candidate = kernel.source = "frz 1\n";
+  kernel.candidate = kernel.source = "frz 1\n\n";
   exec::NativeImage image;
   image.code = "\x31\xc0\xc3";
   kernel.plain[0] = aot::TestCode(kernel.digest, image);

@@ -1,6 +1,7 @@
 // Candidates from the pipeline, and the proposers that offer them.
 #include "optimize/optimize.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "optimize/normalize/normalize.h"
@@ -29,6 +30,8 @@ class SpecializeProposer : public Proposer {
   Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed& observed,
                                              const Limits& limits) const override {
     std::vector<ir::Candidate> candidates;
+    const auto is_empty = [](const std::vector<uint64_t>& words) { return words.empty(); };
+    if (std::ranges::all_of(observed.constant_arguments, is_empty)) return candidates;
     ir::Candidate candidate = TRY(Specialize(source, observed, limits));
     // Without a guard it is what the pipeline proposes anyway.
     if (!candidate.guard.atoms.empty()) candidates.push_back(std::move(candidate));
