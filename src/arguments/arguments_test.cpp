@@ -6,25 +6,14 @@
 
 #include "arguments/bind.h"
 #include "arguments/npy.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::arguments {
 namespace {
 
-constexpr const char* Saxpy = R"(frz 1
-func @saxpy(%a: f32, %n: index, %x: in buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
-    %xi = load %x, %i : f32
-    %yi = load %y, %i : f32
-    %p = mul %a, %xi : f32
-    %s = add %p, %yi : f32
-    store %y, %i, %s : f32
-    yield
-  }
-  return
-}
-)";
+const std::string Saxpy = ir::Lanes("%a: f32, %n: index, %x: in buffer<f32>, %y: buffer<f32>", "",
+                                    ir::SaxpyLanes, "%zero to %n", "saxpy");
 
 const ir::Program& Program() {
   static const auto* program = new ir::Program(*ir::ParseText(Saxpy));

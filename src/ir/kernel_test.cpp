@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/lower/fold.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::ir {
@@ -16,21 +17,15 @@ KernelSignature Signature(std::string_view text) {
 }
 
 TEST(Kernel, ABoundOfLanesIsAnExtentOfTheBuffersThatTheyIndex) {
-  KernelSignature s = Signature(R"(frz 1
-func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %table: in buffer<f32>, %count: u32) {
-  %zero = const 0 : index
-  %n = cast %count : index
-  parallel %i = %zero to %n {
-    %xi = load %x, %i : f32
+  KernelSignature s = Signature(KernelText(
+      "saxpy", "%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %table: in buffer<f32>, %count: u32",
+      "%count",
+      OwnElements("f32", {"x"}, R"(
     %t = load %table, %zero : f32
     %p = mul %a, %xi : f32
-    %q = add %p, %t : f32
-    store %y, %i, %q : f32
-    yield
-  }
-  return
-}
-)");
+    %r = add %p, %t : f32
+)",
+                  "y")));
   EXPECT_EQ(s.name, "saxpy");
   ASSERT_EQ(s.params.size(), 5u);
   EXPECT_EQ(s.params[0].role, ParamRole::Value);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -14,40 +15,66 @@ inline std::string_view WithoutFirstNewline(std::string_view text) {
   return text;
 }
 
-// @main over these parameters.
-inline std::string MainText(std::string_view params, std::string_view body) {
-  return fmt::format("frz 1\nfunc @main({}) {{\n{}  return\n}}\n", params,
+// @main, or another function, over these parameters.
+inline std::string MainText(std::string_view params, std::string_view body,
+                            std::string_view name = "main") {
+  return fmt::format("frz 1\nfunc @{}({}) {{\n{}  return\n}}\n", name, params,
                      WithoutFirstNewline(body));
 }
 
 // One parallel %i in @main. %zero is 0 : index, `setup` what else stands before the loop.
 inline std::string Lanes(std::string_view params, std::string_view setup, std::string_view body,
-                         std::string_view range = "%zero to %n") {
+                         std::string_view range = "%zero to %n", std::string_view name = "main") {
   return MainText(params,
                   fmt::format("  %zero = const 0 : index\n{}  parallel %i = {} {{\n{}"
                               "    yield\n  }}\n",
-                              WithoutFirstNewline(setup), range, WithoutFirstNewline(body)));
+                              WithoutFirstNewline(setup), range, WithoutFirstNewline(body)),
+                  name);
 }
 inline std::string Lanes(std::string_view params, std::string_view body) {
   return Lanes(params, "", body);
 }
 
-// y = a x + y over n elements, as kernels are written.
-inline constexpr std::string_view SaxpyText = R"(frz 1
-func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32) {
-  %zero = const 0 : index
-  %bound = cast %n : index
-  parallel %i = %zero to %bound {
-    %xi = load %x, %i : f32
-    %p = mul %a, %xi : f32
-    %yi = load %y, %i : f32
-    %s = add %p, %yi : f32
-    store %y, %i, %s : f32
-    yield
-  }
-  return
+// A kernel as the front ends write it: as many lanes as a u32 parameter says.
+inline std::string KernelText(std::string_view name, std::string_view params,
+                              std::string_view count, std::string_view body) {
+  return Lanes(params, fmt::format("  %bound = cast {} : index\n", count), body, "%zero to %bound",
+               name);
 }
-)";
+
+// What a lane does to its own elements: it loads %xi from %x for each input, and stores the %r of `body`.
+inline std::string OwnElements(std::string_view type,
+                               std::initializer_list<std::string_view> inputs,
+                               std::string_view body, std::string_view output) {
+  std::string text;
+  for (std::string_view input : inputs)
+    text += fmt::format("    %{0}i = load %{0}, %i : {1}\n", input, type);
+  return text +
+         fmt::format("{}    store %{}, %i, %r : {}\n", WithoutFirstNewline(body), output, type);
+}
+
+// y = a x + y, in the lanes of a kernel.
+inline const std::string SaxpyLanes = OwnElements("f32", {"x", "y"}, R"(
+    %p = mul %a, %xi : f32
+    %r = add %p, %yi : f32
+)",
+                                                  "y");
+inline const std::string SaxpyText =
+    KernelText("saxpy", "%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32", "%n", SaxpyLanes);
+
+// Each lane takes its element of `from` from the next one and stores that in `to`.
+inline std::string DifferencesText(std::string_view params, std::string_view type,
+                                   std::string_view from, std::string_view to) {
+  return Lanes(params, "  %one = const 1 : index\n",
+               fmt::format(R"(
+    %next = add %i, %one : index
+    %u = load {1}, %next : {0}
+    %v = load {1}, %i : {0}
+    %r = sub %u, %v : {0}
+    store {2}, %i, %r : {0}
+)",
+                           type, from, to));
+}
 
 // A loop that carries, reads and writes.
 inline constexpr std::string_view ScaleAndSumText =

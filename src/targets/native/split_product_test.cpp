@@ -63,8 +63,6 @@ func @gemm(%a: in buffer<f32>, %b: in buffer<f32>, %c: in buffer<f32>, %y: buffe
 }
 )";
 
-exec::Value U32(int64_t n) { return exec::Value::Int(ir::types::U32, n); }
-
 struct Sizes {
   int64_t m, n, k;
 };

@@ -26,13 +26,8 @@ bool IsTiled(const Prepared& prepared) {
 
 constexpr int64_t Lengths[] = {0, 1, 2, 7, 255, 256, 257, 1023, 1024, 1025, 4099};
 
-const std::string Saxpy = ir::Lanes("%n: index, %a: f32, %x: in buffer<f32>, %y: buffer<f32>", R"(
-    %u = load %x, %i : f32
-    %v = load %y, %i : f32
-    %p = mul %a, %u : f32
-    %r = add %p, %v : f32
-    store %y, %i, %r : f32
-)");
+const std::string Saxpy =
+    ir::Lanes("%n: index, %a: f32, %x: in buffer<f32>, %y: buffer<f32>", ir::SaxpyLanes);
 
 TEST(TileKernels, SaxpyOfAllLengthsAndOneBuffer) {
   const Prepared prepared(ReadProgram(Saxpy));
@@ -49,16 +44,8 @@ TEST(TileKernels, SaxpyOfAllLengthsAndOneBuffer) {
 }
 
 TEST(TileKernels, OtherOrdersNeedOtherBuffers) {
-  const Prepared prepared(ReadProgram(ir::Lanes("%n: index, %x: buffer<i32>, %y: buffer<i32>", R"(
-  %one = const 1 : index
-)",
-                                                R"(
-    %k = add %i, %one : index
-    %u = load %x, %k : i32
-    %v = load %x, %i : i32
-    %r = sub %u, %v : i32
-    store %y, %i, %r : i32
-)")));
+  const Prepared prepared(ReadProgram(
+      ir::DifferencesText("%n: index, %x: buffer<i32>, %y: buffer<i32>", "i32", "%x", "%y")));
   for (int64_t n : {1, 100, 1500}) {
     const Value x = Ramp(ir::types::I32, n + 1, 3, 7), y = Ramp(ir::types::I32, n + 1, 0, 0);
     prepared.ExpectSame({Index(n), x, y});
@@ -191,18 +178,17 @@ TEST(TileKernels, RowsGathersStridesAndUniformLoads) {
 }
 
 TEST(TileKernels, TrapOfTheLowestLane) {
-  const Prepared prepared(ReadProgram(
-      ir::Lanes("%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>", R"(
-    %u = load %x, %i : i32
-    %v = load %z, %i : i32
-    %q = div.trunc %u, %v : i32
-    %c = add.checked %u, %v : i32
+  const Prepared prepared(
+      ReadProgram(ir::Lanes("%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>",
+                            ir::OwnElements("i32", {"x", "z"}, R"(
+    %q = div.trunc %xi, %zi : i32
+    %c = add.checked %xi, %zi : i32
     %nil = const 0 : i32
-    %ok = ge %u, %nil : i32
+    %ok = ge %xi, %nil : i32
     assert %ok
     %r = add %q, %c : i32
-    store %y, %i, %r : i32
-)")));
+)",
+                                            "y"))));
   const int64_t n = 1500;
   for (int64_t zero_at : {0, 700, 1499, 5000})
     for (int64_t huge_at : {1, 699, 701, 1498, 5000}) {
@@ -245,20 +231,15 @@ TEST(TileKernels, AtomicsAndDependentLanes) {
   }
   histogram.ExpectSame({Index(20000), picks, Ramp(ir::types::U32, 13, 0, 0)});
   histogram.ExpectSame({Index(20000), picks, Ramp(ir::types::U32, 12, 0, 0)});
-  const Prepared prefix(ReadProgram(R"(frz 1
-func @main(%n: index, %x: buffer<f32>) {
-  %one = const 1 : index
-  parallel %i = %one to %n {
+  const Prepared prefix(
+      ReadProgram(ir::Lanes("%n: index, %x: buffer<f32>", "  %one = const 1 : index\n", R"(
     %before = sub %i, %one : index
     %u = load %x, %before : f32
     %v = load %x, %i : f32
     %s = add %u, %v : f32
     store %x, %i, %s : f32
-    yield
-  }
-  return
-}
-)"));
+)",
+                            "%one to %n")));
   EXPECT_FALSE(IsTiled(prefix));
   prefix.ExpectSame({Index(3000), RandomBuffer(ir::types::F32, 3000, 3)});
 }

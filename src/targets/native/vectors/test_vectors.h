@@ -212,5 +212,6 @@ class Differential {
 };
 
 inline exec::Value Index(int64_t n) { return exec::Value::Int(ir::types::Index, n); }
+inline exec::Value U32(int64_t n) { return exec::Value::Int(ir::types::U32, n); }
 
 }  // namespace frazil::targets::native::testing

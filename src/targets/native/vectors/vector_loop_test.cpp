@@ -228,14 +228,8 @@ TEST(VectorLoop, MathFunctions) {
 }
 
 TEST(VectorLoop, TrapsAreExactWhereverTheyStand) {
-  const std::string text =
-      ir::Lanes("%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32>", R"(
-    %a = load %x, %i : i32
-    %b = load %y, %i : i32
-    %q = div.trunc %a, %b : i32
-    %r = add.checked %q, %a : i32
-    store %z, %i, %r : i32
-)");
+  const std::string text = Binary("i32", R"(%q = div.trunc %a, %b : i32
+    %r = add.checked %q, %a : i32)");
   ExpectVector(text);
   Differential test(text);
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -250,23 +244,14 @@ TEST(VectorLoop, TrapsAreExactWhereverTheyStand) {
 }
 
 TEST(VectorLoop, OnlyLanesThatCountTrap) {
-  const std::string text =
-      ir::Lanes("%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32>", R"(
-  %nothing = const 0 : i32
-)",
-                R"(
-    %a = load %x, %i : i32
-    %b = load %y, %i : i32
+  CheckBinary(Binary("i32", R"(%nothing = const 0 : i32
     %t = ne %b, %nothing : i32
     %r = if %t -> (i32) {
       %q = rem.floor %a, %b : i32
       yield %q
     } else {
       yield %a
-    }
-    store %z, %i, %r : i32
-)");
-  CheckBinary(text);
+    })"));
 }
 
 TEST(VectorLoop, ShiftedAndIdenticalBuffers) {
@@ -290,16 +275,7 @@ TEST(VectorLoop, ShiftedAndIdenticalBuffers) {
 }
 
 TEST(VectorLoop, ReadingAheadInPlace) {
-  const std::string text = ir::Lanes("%n: index, %z: buffer<i64>", R"(
-  %one = const 1 : index
-)",
-                                     R"(
-    %j = add %i, %one : index
-    %a = load %z, %j : i64
-    %b = load %z, %i : i64
-    %r = sub %a, %b : i64
-    store %z, %i, %r : i64
-)");
+  const std::string text = ir::DifferencesText("%n: index, %z: buffer<i64>", "i64", "%z", "%z");
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : Around()) test.Check({{n + 1}, {Index(n)}, {}, 5});

@@ -2,6 +2,7 @@
 // loops one by one, stores past the caches.
 #include <fmt/format.h>
 
+#include "ir/text/test_text.h"
 #include "targets/native/vectors/test_vectors.h"
 
 namespace frazil::targets::native {
@@ -9,46 +10,44 @@ namespace {
 
 using namespace testing;
 
-exec::Value U32(int64_t n) { return exec::Value::Int(ir::types::U32, n); }
+// A loop in a lane over the columns of its row: %at is the place of column %j in the row that starts at %first.
+std::string Columns(std::string_view loop, std::string_view body, std::string_view end = "yield") {
+  return fmt::format("    {} {{\n      %at = add %first, %j : index\n{}      {}\n    }}\n", loop,
+                     ir::WithoutFirstNewline(body), end);
+}
+constexpr std::string_view InputAndOutput =
+    "%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32";
 
-constexpr std::string_view Softmax = R"(frz 1
-func @softmax(%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32) {
-  %zero = const 0 : index
-  %end = cast %rows : index
-  parallel %row = %zero to %end {
+// Numbers are cast where they are used, more than once, as kernels do.
+const std::string Softmax =
+    ir::KernelText("softmax", InputAndOutput, "%rows",
+                   R"(
     %c = cast %cols : index
-    %first = mul %row, %c : index
+    %first = mul %i, %c : index
     %low = const -inf : f32
     %n = cast %cols : index
-    %greatest = for %j = %zero to %n step 1 carry (%g = %low) {
-      %at = add %first, %j : index
+)" +
+                       Columns("%greatest = for %j = %zero to %n step 1 carry (%g = %low)",
+                               R"(
       %v = load %x, %at : f32
       %m = max %g, %v : f32
-      yield %m
-    }
-    %none = const 0 : f32
-    %n2 = cast %cols : index
-    %total = for %j = %zero to %n2 step 1 carry (%t = %none) {
-      %at = add %first, %j : index
+)",
+                               "yield %m") +
+                       "    %none = const 0 : f32\n    %n2 = cast %cols : index\n" +
+                       Columns("%total = for %j = %zero to %n2 step 1 carry (%t = %none)",
+                               R"(
       %v = load %x, %at : f32
       %d = sub %v, %greatest : f32
       %w = exp %d : f32
       store %y, %at, %w : f32
       %s = add %t, %w : f32
-      yield %s
-    }
-    for %j = %zero to %n step 1 {
-      %at = add %first, %j : index
+)",
+                               "yield %s") +
+                       Columns("for %j = %zero to %n step 1", R"(
       %w = load %y, %at : f32
       %q = div %w, %total : f32
       store %y, %at, %q : f32
-      yield
-    }
-    yield
-  }
-  return
-}
-)";
+)"));
 
 // What became of the loops, as the code generator says it.
 std::string LoopsOf(std::string_view text, exec::CpuLevel level = exec::CpuLevel::Avx512) {
@@ -91,27 +90,19 @@ TEST(VectorRows, Softmax) {
 }
 
 TEST(VectorRows, SumsOfRows) {
-  constexpr std::string_view Text = R"(frz 1
-func @sum(%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32) {
-  %zero = const 0 : index
-  %end = cast %rows : index
-  parallel %row = %zero to %end {
+  const std::string Text = ir::KernelText("sum", InputAndOutput, "%rows", R"(
     %none = const 0 : f32
     %n = cast %cols : index
     %total = for %j = %zero to %n step 1 carry (%t = %none) {
       %c = cast %cols : index
-      %first = mul %row, %c : index
+      %first = mul %i, %c : index
       %at = add %first, %j : index
       %v = load %x, %at : f32
       %s = add %t, %v : f32
       yield %s
     }
-    store %y, %row, %total : f32
-    yield
-  }
-  return
-}
-)";
+    store %y, %i, %total : f32
+)");
   EXPECT_NE(LoopsOf(Text).find("16 iterations at a time"), std::string::npos) << LoopsOf(Text);
   Differential test(Text);
   for (int64_t rows : {1, 16, 40})
@@ -122,17 +113,12 @@ func @sum(%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32) {
 }
 
 TEST(VectorRows, RowsThatAreStoredUnderAConditionOrTwice) {
-  constexpr std::string_view Text = R"(frz 1
-func @clip(%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32) {
-  %zero = const 0 : index
-  %end = cast %rows : index
-  parallel %row = %zero to %end {
+  const std::string Text = ir::KernelText("clip", InputAndOutput, "%rows", R"(
     %n = cast %cols : index
-    %first = mul %row, %n : index
+    %first = mul %i, %n : index
     %one = const 1 : f32
     %none = const 0 : f32
-    for %j = %zero to %n step 1 {
-      %at = add %first, %j : index
+)" + Columns("for %j = %zero to %n step 1", R"(
       %v = load %x, %at : f32
       %big = gt %v, %one : f32
       if %big {
@@ -151,39 +137,25 @@ func @clip(%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32) {
       %w = load %y, %at : f32
       %s = add %w, %one : f32
       store %y, %at, %s : f32
-      yield
-    }
-    yield
-  }
-  return
-}
-)";
+)"));
   CheckRows(Text, {-1, 0});
 }
 
 TEST(VectorRows, RowsApart) {
   // f64, rows `ld` apart, a scale per column, written below `n` of them.
-  constexpr std::string_view Text = R"(frz 1
-func @scale(%x: in buffer<f64>, %s: in buffer<f64>, %y: buffer<f64>, %rows: u32, %cols: u32, %ld: u32) {
-  %zero = const 0 : index
-  %end = cast %rows : index
-  parallel %row = %zero to %end {
+  const std::string Text = ir::KernelText(
+      "scale",
+      "%x: in buffer<f64>, %s: in buffer<f64>, %y: buffer<f64>, %rows: u32, %cols: u32, %ld: u32",
+      "%rows", R"(
     %n = cast %cols : index
     %l = cast %ld : index
-    %first = mul %row, %l : index
-    for %j = %zero to %n step 1 {
-      %at = add %first, %j : index
+    %first = mul %i, %l : index
+)" + Columns("for %j = %zero to %n step 1", R"(
       %v = load %x, %at : f64
       %f = load %s, %j : f64
       %p = mul %v, %f : f64
       store %y, %at, %p : f64
-      yield
-    }
-    yield
-  }
-  return
-}
-)";
+)"));
   Differential test(Text);
   for (int64_t rows : {1, 8, 21})
     for (int64_t columns : {1, 8, 13})
@@ -280,21 +252,14 @@ func @fold(%n: index, %x: in buffer<{1}>, %y: buffer<{1}>) {{
 }
 
 TEST(VectorStream, StoresPastTheCaches) {
-  constexpr std::string_view Text = R"(frz 1
-func @two(%x: in buffer<f32>, %y: buffer<f32>, %z: buffer<f32>, %n: u32) {
-  %zero = const 0 : index
-  %end = cast %n : index
-  parallel %i = %zero to %end {
+  const std::string Text = ir::KernelText(
+      "two", "%x: in buffer<f32>, %y: buffer<f32>, %z: buffer<f32>, %n: u32", "%n", R"(
     %a = load %x, %i : f32
     %b = add %a, %a : f32
     store %y, %i, %b : f32
     %c = neg %a : f32
     store %z, %i, %c : f32
-    yield
-  }
-  return
-}
-)";
+)");
   const ir::Program program = Parse(Text);
   for (exec::CpuLevel level : Levels()) {
     NativeOptions options;
