@@ -25,11 +25,7 @@ class Reader {
   }
   template <typename T>
   std::optional<T> At(uint64_t offset) const {
-    const auto bytes = Bytes(offset, sizeof(T));
-    if (!bytes) return {};
-    T value;
-    std::memcpy(&value, bytes->data(), sizeof value);
-    return value;
+    return AsValue<T>(Bytes(offset, sizeof(T)));
   }
   // A table of `count` rows; empty where it does not lie in the file.
   template <typename T>

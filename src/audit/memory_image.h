@@ -16,6 +16,15 @@
 
 namespace frazil::audit {
 
+// As many bytes as T has as one, where there are any.
+template <typename T>
+std::optional<T> AsValue(std::optional<std::string_view> bytes) {
+  if (!bytes) return {};
+  T value;
+  std::memcpy(&value, bytes->data(), sizeof value);
+  return value;
+}
+
 class MemoryImage {
  public:
   // Fails with BadArtifact.
@@ -26,11 +35,7 @@ class MemoryImage {
   std::optional<std::string_view> BytesAt(uint64_t address, uint64_t size) const;
   template <typename T>
   std::optional<T> At(uint64_t address) const {
-    const auto bytes = BytesAt(address, sizeof(T));
-    if (!bytes) return {};
-    T value;
-    std::memcpy(&value, bytes->data(), sizeof value);
-    return value;
+    return AsValue<T>(BytesAt(address, sizeof(T)));
   }
 
   // The sections of this name that are not empty. Of a program the segments count, which are what is loaded: a section is a

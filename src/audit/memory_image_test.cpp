@@ -108,16 +108,8 @@ TEST(MemoryImage, WhatALinkerChangesIsNotThere) {
     sections[3].sh_size = sizeof row;
     sections[3].sh_link = 2;
     sections[3].sh_info = 1;
-    Elf64_Ehdr head = {};
-    head.e_shoff = add(sections);
-    std::memcpy(head.e_ident, ELFMAG, SELFMAG);
-    head.e_ident[EI_CLASS] = ELFCLASS64;
-    head.e_ident[EI_DATA] = ELFDATA2LSB;
-    head.e_type = ET_REL;
-    head.e_machine = EM_X86_64;
-    head.e_shentsize = sizeof(Elf64_Shdr);
-    head.e_shnum = 4;
-    Put(file, 0, head);
+    const size_t sections_at = add(sections);
+    Put(file, 0, HeadWithSections(ET_REL, sections_at, 4));
     return MemoryImage::Read(file);
   };
   constexpr uint64_t At = 0x1000 + 16;  // the first section's address

@@ -41,6 +41,19 @@ inline std::string RecordBytes() {
   return record + body;
 }
 
+inline Elf64_Ehdr HeadWithSections(uint16_t type, uint64_t sections_at, uint16_t sections) {
+  Elf64_Ehdr head = {};
+  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+  head.e_ident[EI_CLASS] = ELFCLASS64;
+  head.e_ident[EI_DATA] = ELFDATA2LSB;
+  head.e_type = type;
+  head.e_machine = EM_X86_64;
+  head.e_shoff = sections_at;
+  head.e_shentsize = sizeof(Elf64_Shdr);
+  head.e_shnum = sections;
+  return head;
+}
+
 // A program of one segment, which is the whole file, with the section of records.
 inline std::string Program() {
   const std::string record = RecordBytes();
@@ -68,18 +81,10 @@ inline std::string Program() {
   segment.p_vaddr = Base;
   segment.p_filesz = segment.p_memsz = file.size();
   Put(file, sizeof(Elf64_Ehdr), segment);
-  Elf64_Ehdr head = {};
-  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
-  head.e_ident[EI_CLASS] = ELFCLASS64;
-  head.e_ident[EI_DATA] = ELFDATA2LSB;
-  head.e_type = ET_EXEC;
-  head.e_machine = EM_X86_64;
+  Elf64_Ehdr head = HeadWithSections(ET_EXEC, sections_at, 3);
   head.e_phoff = sizeof(Elf64_Ehdr);
   head.e_phentsize = sizeof(Elf64_Phdr);
   head.e_phnum = 1;
-  head.e_shoff = sections_at;
-  head.e_shentsize = sizeof(Elf64_Shdr);
-  head.e_shnum = 3;
   head.e_shstrndx = 2;
   Put(file, 0, head);
   return file;

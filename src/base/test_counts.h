@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/sanitized.h"
+
 namespace frazil {
 
 inline uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
@@ -17,6 +19,9 @@ inline uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
 inline uint64_t TestScale() {
   return std::max<uint64_t>(1, NumberFromEnvironment("FRAZIL_TEST_SCALE", 1));
 }
+
+// As many random cases as a test makes; a tenth of them where a sanitizer makes each ten times as long.
+constexpr uint64_t SanitizedCount(uint64_t count) { return Sanitized ? count / 10 : count; }
 
 // FRAZIL_TEST_SEED: what is added to a test's own first seed.
 inline uint64_t TestSeed(uint64_t first) {

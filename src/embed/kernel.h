@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/element.h"
+#include "base/param_role.h"
 #include "embed/cpu_level.h"
 #include "embed/native_run.h"
 
@@ -19,21 +20,7 @@ namespace frazil::embed {
 // Changes with every change of the structures below; generated code of another version does not compile.
 constexpr uint32_t KernelDataVersion = 3;
 
-// What a parameter is for at a launch, in the order of ir/kernel.h.
-enum class ParamRole : uint8_t {
-  Value,
-  Buffer,
-  Extent,
-  LanesX,
-  LanesY,
-  LanesZ,
-  GridX,
-  GridY,
-  GridZ,
-  BlockX,
-  BlockY,
-  BlockZ,
-};
+using frazil::ParamRole;
 
 // What a kernel may do with a buffer.
 enum class Access : uint8_t { In = 1, Out = 2, InOut = 3 };

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "exec/meaning/interpreter.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::exec {
 
-inline ir::Program Parse(const std::string& text) {
-  Result<ir::Program> program = ir::ParseText("frz 1\n" + text);
-  EXPECT_TRUE(program.has_value()) << program.error().ToString();
-  return program.has_value() ? *program : ir::Program();
-}
+inline ir::Program Parse(const std::string& text) { return ir::Parsed("frz 1\n" + text); }
 
 inline Outcome Execute(const std::string& text, std::vector<Value> arguments = {},
                        const RunContext& context = {}) {

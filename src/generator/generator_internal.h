@@ -102,6 +102,9 @@ class FunctionGenerator {
   bool EmitReshape();
   bool EmitTranspose();
   bool EmitBroadcast();
+  // One op that gives a tensor; always true.
+  bool EmitTensor(Op op, Type element, const ir::Shape& shape, const ir::Values& operands,
+                  const std::vector<uint64_t>& words);
   bool EmitSlice();
   bool EmitConcat();
   bool EmitGather();

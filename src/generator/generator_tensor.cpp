@@ -192,8 +192,13 @@ bool FunctionGenerator::EmitReshape() {
     if (result.size() < 4)
       result.insert(result.begin() + state_.random.Below(result.size() + 1), Dim::Constant(1));
   }
-  Type to = TensorType(type.element(), result);
-  AddToScope(b_.Emit1(Op::Reshape, to, {*tensor}, to));
+  return EmitTensor(Op::Reshape, type.element(), result, {*tensor}, {});
+}
+
+bool FunctionGenerator::EmitTensor(Op op, Type element, const Shape& shape, const Values& operands,
+                                   const std::vector<uint64_t>& words) {
+  Type to = TensorType(element, shape);
+  AddToScope(b_.Emit(op, to, operands, std::span(&to, 1), words)[0]);
   return true;
 }
 
@@ -207,10 +212,7 @@ bool FunctionGenerator::EmitTranspose() {
   for (size_t i = perm.size() - 1; i > 0; --i) std::swap(perm[i], perm[state_.random.Below(i + 1)]);
   Shape result;
   for (uint64_t axis : perm) result.push_back(shape[axis]);
-  Type to = TensorType(type.element(), result);
-  ValueId operand = *tensor;
-  AddToScope(b_.Emit(Op::Transpose, to, std::span(&operand, 1), std::span(&to, 1), perm)[0]);
-  return true;
+  return EmitTensor(Op::Transpose, type.element(), result, {*tensor}, perm);
 }
 
 bool FunctionGenerator::EmitBroadcast() {
@@ -235,10 +237,7 @@ bool FunctionGenerator::EmitBroadcast() {
     result.push_back(dim == Dim::Constant(1) && random.Chance(60) ? RandomDim() : dim);
   }
   if (random.Chance(35)) result.push_back(RandomDim());
-  Type to = TensorType(type.element(), result);
-  ValueId operand = *tensor;
-  AddToScope(b_.Emit(Op::Broadcast, to, std::span(&operand, 1), std::span(&to, 1), axes)[0]);
-  return true;
+  return EmitTensor(Op::Broadcast, type.element(), result, {*tensor}, axes);
 }
 
 bool FunctionGenerator::EmitSlice() {
@@ -265,10 +264,7 @@ bool FunctionGenerator::EmitSlice() {
     result.push_back(Dim::Constant(state_.random.Between(1, most)));
   }
   starts.insert(starts.end(), steps.begin(), steps.end());
-  Type to = TensorType(type.element(), result);
-  ValueId operand = *tensor;
-  AddToScope(b_.Emit(Op::Slice, to, std::span(&operand, 1), std::span(&to, 1), starts)[0]);
-  return true;
+  return EmitTensor(Op::Slice, type.element(), result, {*tensor}, starts);
 }
 
 bool FunctionGenerator::EmitConcat() {
@@ -290,9 +286,7 @@ bool FunctionGenerator::EmitConcat() {
     operands.push_back(TensorOf(type.element(), other));
   }
   shape[axis] = Dim::Constant(total);
-  Type to = TensorType(type.element(), shape);
-  AddToScope(b_.Emit(Op::Concat, to, operands, std::span(&to, 1), std::span(&axis, 1))[0]);
-  return true;
+  return EmitTensor(Op::Concat, type.element(), shape, operands, {axis});
 }
 
 bool FunctionGenerator::EmitGather() {
@@ -312,9 +306,7 @@ bool FunctionGenerator::EmitGather() {
     });
   }
   shape[axis] = picked[0];
-  Type to = TensorType(type.element(), shape);
-  AddToScope(b_.Emit1(Op::Gather, to, {*tensor, indices}, to, {axis}));
-  return true;
+  return EmitTensor(Op::Gather, type.element(), shape, {*tensor, indices}, {axis});
 }
 
 bool FunctionGenerator::EmitIota() {

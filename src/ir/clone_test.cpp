@@ -48,15 +48,19 @@ func @main(%n: index, %t: tensor<f32, [%n, 2]>, %b: buffer<f64>, %k: i32) -> (te
 }
 )";
 
+template <typename SomeCloner>
+Result<Program> CopyBy(const Program& program) {
+  return CopyProgram(program, [](const Function& function, FunctionBuilder& builder) {
+    SomeCloner cloner(function, builder);
+    cloner.DeclareParams();
+    return cloner.CopyBody();
+  });
+}
+
 TEST(Clone, ACopyPrintsTheSame) {
   Result<Program> program = ParseText(Everything);
   ASSERT_TRUE(program) << program.error().ToString();
-  Result<Program> copy =
-      CopyProgram(*program, [](const Function& function, FunctionBuilder& builder) {
-        Cloner cloner(function, builder);
-        cloner.DeclareParams();
-        return cloner.CopyBody();
-      });
+  Result<Program> copy = CopyBy<Cloner>(*program);
   ASSERT_TRUE(copy) << copy.error().ToString();
   EXPECT_EQ(PrintText(*copy), Everything);
   const Function& before = program->entry_function();
@@ -86,12 +90,7 @@ TEST(Clone, AVisitorReplacesInstructions) {
       "i32\n"
       "%t = neg %s : i32\nyield %t\n} else {\nyield %a\n}\nreturn %r\n}\n");
   ASSERT_TRUE(program) << program.error().ToString();
-  Result<Program> copy =
-      CopyProgram(*program, [](const Function& function, FunctionBuilder& builder) {
-        Doubling cloner(function, builder);
-        cloner.DeclareParams();
-        return cloner.CopyBody();
-      });
+  Result<Program> copy = CopyBy<Doubling>(*program);
   ASSERT_TRUE(copy);
   std::string text = PrintText(*copy);
   EXPECT_NE(text.find("%s = mul %a, %a : i32"), std::string::npos) << text;

@@ -12,26 +12,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/param_role.h"
 #include "ir/program.h"
 
 namespace frazil::ir {
 
-enum class ParamRole : uint8_t {
-  Value,   // a scalar that the caller gives
-  Buffer,  // a buffer that the caller gives
-  // A scalar integer that bounds a `parallel` whose iterations index buffers by themselves, or counts the elements of
-  // such a reduction (ir/lanes/fold_match.h). Where the caller leaves it out, it is the common length of those buffers.
-  Extent,
-  LanesX,
-  LanesY,
-  LanesZ,
-  GridX,
-  GridY,
-  GridZ,
-  BlockX,
-  BlockY,
-  BlockZ,  // from the launch configuration
-};
+using frazil::ParamRole;
 constexpr bool IsLaunchRole(ParamRole role) { return role >= ParamRole::LanesX; }
 std::string_view RoleName(ParamRole role);  // "value", "lanes.x"
 

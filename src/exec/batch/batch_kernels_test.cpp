@@ -6,6 +6,7 @@
 #include "exec/meaning/scalar_ops.h"
 #include "exec/meaning/scalar_types.h"
 #include "exec/random_arguments.h"
+#include "exec/test_rows.h"
 
 namespace frazil::exec {
 namespace {
@@ -80,9 +81,7 @@ TEST(BatchKernels, EveryLoop) {
   int checked = 0;
   for (BatchIsa isa : {BatchIsa::Baseline, BatchIsa::Avx2}) {
     if (!MachineHas(isa)) continue;
-    for (const ir::OpInfo& info : ir::AllOps()) {
-      if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude) continue;
-      if (info.signature == "custom" || info.op == Op::Const || info.op == Op::Lookup) continue;
+    for (const ir::OpInfo& info : ScalarRows()) {
       for (Scalar type : OneWordScalars()) {
         if (!ir::Contains(info.types, type)) continue;
         const Scalar result = info.signature.ends_with('B') ? Scalar::Bool : type;

@@ -102,6 +102,7 @@ struct BatchRunner::Group {
   Arrays arrays;
   Lanes lanes;
   std::vector<Move> kept;  // arrays that hold a value between iterations, each once
+  std::vector<LaneIndex> staying = {}, leaving = {};  // of the last turn, by their places in it
 };
 
 BatchRunner::BatchRunner(const BatchCode& code, const Limits& limits)
@@ -402,6 +403,23 @@ void BatchRunner::Leave(const Group& group, const BatchStructure& structure,
   }
 }
 
+// Lanes that trapped, or for which `stays` does not hold, leave the loop. Gives whether some did; group.staying says where
+// those that go on were.
+template <typename Stays>
+bool BatchRunner::KeepThose(Group& group, const BatchStructure& structure, Arrays& arrays,
+                            Lanes& lanes, Stays stays) {
+  group.staying.clear();
+  group.leaving.clear();
+  for (size_t i = 0; i < group.lanes.count; ++i) {
+    const bool goes_on = stays(i) && group.lanes.traps[i] == 0;
+    (goes_on ? group.staying : group.leaving).push_back(static_cast<LaneIndex>(i));
+  }
+  if (group.leaving.empty()) return false;
+  Leave(group, structure, group.leaving, arrays, lanes);
+  Keep(group, group.staying);
+  return true;
+}
+
 // A unit of fuel array for each lane, or one each.
 void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op) {
   if (unmetered_ != 0) return;
@@ -458,8 +476,6 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   for (LaneIndex i : members) left.push_back(trips[i]);
   Arrays next;
   for (size_t i = 0; i < s.results.size(); ++i) next.push_back(stack_.Push());
-  std::vector<LaneIndex> staying;
-  std::vector<LaneIndex> leaving;
   while (group.lanes.count > 0) {
     RunInsts(region, group.arrays, group.lanes);
     if (has_given_up_) return;
@@ -469,18 +485,10 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
                   group.lanes.count * region.yields[i].bytes);
     for (size_t i = 0; i < next.size(); ++i)
       std::swap(next[i], group.arrays[static_cast<size_t>(region.params[i + 1].array)]);
-    staying.clear();
-    leaving.clear();
-    for (size_t i = 0; i < group.lanes.count; ++i) {
-      left[i] -= 1;
-      const bool stays = left[i] > 0 && group.lanes.traps[i] == 0;
-      (stays ? staying : leaving).push_back(static_cast<LaneIndex>(i));
-    }
-    if (!leaving.empty()) {
-      Leave(group, s, leaving, arrays, lanes);
-      Keep(group, staying);
-      for (size_t i = 0; i < staying.size(); ++i) left[i] = left[staying[i]];
-    }
+    const bool some_left =
+        KeepThose(group, s, arrays, lanes, [&](size_t i) { return --left[i] > 0; });
+    if (some_left)
+      for (size_t i = 0; i < group.staying.size(); ++i) left[i] = left[group.staying[i]];
     WithWidth(counter.bytes, [&](auto width) {
       using T = decltype(width);
       T* values = reinterpret_cast<T*>(counters);
@@ -501,24 +509,13 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   }
   Arrays next;
   for (size_t i = 0; i < test.params.size(); ++i) next.push_back(stack_.Push());
-  std::vector<LaneIndex> staying;
-  std::vector<LaneIndex> leaving;
   while (group.lanes.count > 0) {
     RunInsts(test, group.arrays, group.lanes);
     if (has_given_up_) return;
     const uint8_t* holds =
         reinterpret_cast<const uint8_t*>(ArrayOf(group.arrays, test.yields[0].array));
-    staying.clear();
-    leaving.clear();
-    for (size_t i = 0; i < group.lanes.count; ++i) {
-      const bool stays = holds[i] != 0 && group.lanes.traps[i] == 0;
-      (stays ? staying : leaving).push_back(static_cast<LaneIndex>(i));
-    }
-    if (!leaving.empty()) {
-      Leave(group, s, leaving, arrays, lanes);
-      Keep(group, staying);
-    }
-    if (staying.empty()) break;
+    KeepThose(group, s, arrays, lanes, [&](size_t i) { return holds[i] != 0; });
+    if (group.lanes.count == 0) break;
     const size_t mark = stack_.size();
     Arrays own(body.array_count, nullptr);
     for (size_t i = 0; i < body.live_ins.size(); ++i)

@@ -109,6 +109,9 @@ class BatchRunner {
   void Keep(Group& group, std::span<const LaneIndex> kept);
   void Leave(const Group& group, const BatchStructure& structure,
              std::span<const LaneIndex> leaving, Arrays& arrays, Lanes& lanes);
+  template <typename Stays>
+  bool KeepThose(Group& group, const BatchStructure& structure, Arrays& arrays, Lanes& lanes,
+                 Stays stays);
   void RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lanes);
   void TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op);
   void TakeSharedFuel(Lanes& lanes, const uint64_t* units);

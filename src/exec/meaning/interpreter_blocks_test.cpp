@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/sanitized.h"
+#include "base/test_counts.h"
 #include "exec/meaning/choices.h"
 #include "exec/meaning/interpreter_program.h"
 #include "exec/random_arguments.h"
@@ -221,7 +222,8 @@ TEST(Blocks, EndWhenToldTo) {
 
 TEST(Blocks, OfRandomKernels) {
   size_t in_blocks = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  constexpr uint64_t Count = SanitizedCount(3000);
+  for (uint64_t seed = 0; seed < Count; ++seed) {
     SCOPED_TRACE(seed);
     const InterpreterProgram prepared = Prepare(KernelWriter(seed).Write());
     in_blocks += HasBlocks(prepared) ? 1 : 0;
@@ -244,11 +246,11 @@ TEST(Blocks, OfRandomKernels) {
     }
     if (HasFailure()) break;
   }
-  EXPECT_GT(in_blocks, 1900);
+  EXPECT_GT(in_blocks, Count * 19 / 30);
 }
 
 TEST(Blocks, OfRandomPrograms) {
-  for (uint64_t seed = 0; seed < 1500; ++seed) {
+  for (uint64_t seed = 0; seed < SanitizedCount(1500); ++seed) {
     SCOPED_TRACE(seed);
     generator::GeneratorOptions options;
     options.seed = seed;

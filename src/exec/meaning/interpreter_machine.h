@@ -161,6 +161,8 @@ class Machine {
   Flow Lookup(const ir::Inst& inst);
   Flow AtomicRmw(const ir::Inst& inst);
   Flow AtomicCas(const ir::Inst& inst);
+  template <typename Update>
+  Flow Atomic(const ir::Inst& inst, Update update);
   Flow ReadStream(const ir::Inst& inst, const std::vector<Value>& stream, size_t& position);
   Flow Output(const ir::Inst& inst);
   void NoteStore(const Memory& memory, int64_t element) {

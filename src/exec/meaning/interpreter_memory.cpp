@@ -74,33 +74,34 @@ Machine::Flow Machine::Lookup(const ir::Inst& inst) {
   return Flow::Next;
 }
 
-Machine::Flow Machine::AtomicRmw(const ir::Inst& inst) {
+// `update` gives the new element for the old one, or nothing.
+template <typename Update>
+Machine::Flow Machine::Atomic(const ir::Inst& inst, Update update) {
   Memory& memory = *OperandObject(inst, 0).memory;
   const uint64_t index = Operand(inst, 1);
   if (!IsInside(index, memory)) return Trap(ir::Trap::OutOfBounds, inst);
   uint64_t old = 0;
   memory.Get(static_cast<int64_t>(index), std::span(&old, 1));
-  uint64_t updated = Operand(inst, 2);
-  const ir::Scalar type = inst.type.scalar;
-  if (const auto op = CombinerOf(static_cast<AtomicKind>(function().word(inst, 0))))
-    updated = *EvalWord(*op, type, type, old, updated);
-  memory.Set(static_cast<int64_t>(index), std::span(&updated, 1));
+  const std::optional<uint64_t> updated = update(old);
+  if (updated) memory.Set(static_cast<int64_t>(index), std::span(&*updated, 1));
   NoteStore(memory, static_cast<int64_t>(index));
   Result0(inst) = old;
   return Flow::Next;
 }
 
+Machine::Flow Machine::AtomicRmw(const ir::Inst& inst) {
+  return Atomic(inst, [&](uint64_t old) {
+    const uint64_t operand = Operand(inst, 2);
+    const ir::Scalar type = inst.type.scalar;
+    const auto op = CombinerOf(static_cast<AtomicKind>(function().word(inst, 0)));
+    return std::optional(op ? *EvalWord(*op, type, type, old, operand) : operand);
+  });
+}
+
 Machine::Flow Machine::AtomicCas(const ir::Inst& inst) {
-  Memory& memory = *OperandObject(inst, 0).memory;
-  const uint64_t index = Operand(inst, 1);
-  if (!IsInside(index, memory)) return Trap(ir::Trap::OutOfBounds, inst);
-  uint64_t old = 0;
-  memory.Get(static_cast<int64_t>(index), std::span(&old, 1));
-  if (old == Operand(inst, 2))
-    memory.Set(static_cast<int64_t>(index), std::span(&Operand(inst, 3), 1));
-  NoteStore(memory, static_cast<int64_t>(index));
-  Result0(inst) = old;
-  return Flow::Next;
+  return Atomic(inst, [&](uint64_t old) {
+    return old == Operand(inst, 2) ? std::optional(Operand(inst, 3)) : std::nullopt;
+  });
 }
 
 Machine::Flow Machine::ReadStream(const ir::Inst& inst, const std::vector<Value>& stream,

@@ -4,6 +4,7 @@
 // (ir::Check). Whatever can runs in blocks before that (interpreter_blocks.cpp).
 #include "base/check.h"
 #include "exec/meaning/interpreter_machine.h"
+#include "ir/facts/homes.h"
 
 namespace frazil::exec {
 
@@ -30,7 +31,7 @@ struct RegionSlots {
 
 RegionSlots SlotsOf(const ir::Function& function, const FrameLayout& layout, ir::RegionId root) {
   RegionSlots slots;
-  auto add = [&](ir::Range values) {
+  ir::VisitValuesInside(function, root, [&](ir::Range values) {
     for (uint32_t i = values.begin; i < values.begin + values.count; ++i) {
       const ir::Type type = function.values[i].type;
       if (type.is_scalar()) {
@@ -39,19 +40,7 @@ RegionSlots SlotsOf(const ir::Function& function, const FrameLayout& layout, ir:
         slots.objects.Add(layout.slot[i], 1);
       }
     }
-  };
-  std::vector<ir::RegionId> open = {root};
-  while (!open.empty()) {
-    const ir::Region& region = function.region(open.back());
-    open.pop_back();
-    add(region.params);
-    for (ir::InstId id : region.insts) {
-      const ir::Inst& inst = function.inst(id);
-      add(inst.results);
-      for (uint32_t i = 0; i < inst.regions.count; ++i)
-        open.push_back(Function::region_of(inst, i));
-    }
-  }
+  });
   return slots;
 }
 

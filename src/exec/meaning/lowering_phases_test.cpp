@@ -1,4 +1,5 @@
 // Barriers become loops over phases, and random programs stay what they are; as lowering_test.cpp does it.
+#include "base/test_counts.h"
 #include "exec/meaning/test_lowering.h"
 #include "generator/generator.h"
 #include "ir/text/test_text.h"
@@ -154,7 +155,7 @@ TEST(Lowering, NestedParallels) {
 TEST(Lowering, RandomPrograms) {
   uint64_t refused = 0;
   uint64_t trapped = 0;
-  const uint64_t count = 3000;
+  const uint64_t count = SanitizedCount(3000);
   for (uint64_t seed = 0; seed < count; ++seed) {
     ir::Program program = generator::Generate({.seed = seed});
     auto make = [&] { return RandomArguments(program, seed); };

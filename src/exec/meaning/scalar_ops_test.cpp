@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/number/goldilocks.h"
+#include "exec/test_rows.h"
 #include "ir/text/literal.h"
 
 namespace frazil::exec {
@@ -417,11 +418,7 @@ TEST(Wide, Fields) {
 // names.
 TEST(Table, EveryRowOnEveryType) {
   int evaluated = 0;
-  for (const ir::OpInfo& info : ir::AllOps()) {
-    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude ||
-        info.signature == "custom")
-      continue;
-    if (info.op == Op::Const || info.op == Op::Lookup) continue;
+  for (const ir::OpInfo& info : ScalarRows()) {
     for (int s = 0; s < ir::ScalarCount; ++s) {
       const Scalar scalar = static_cast<Scalar>(s);
       if (!ir::Contains(info.types, scalar)) continue;

@@ -48,12 +48,6 @@ FencedScratch::Fence FenceOf(uint64_t scrambled) {
   return (scrambled >> 32) % 3 == 2 ? FencedScratch::Fence::Before : FencedScratch::Fence::Behind;
 }
 
-// The memory that the next call takes for its frame.
-[[gnu::noinline]] void LeaveOnStack(uint64_t word) {
-  volatile uint64_t words[512];
-  for (volatile uint64_t& each : words) each = word;
-}
-
 // What the helpers of the call serve that this thread makes, and whether one of them found no memory.
 thread_local const void* const* own_helpers = nullptr;
 thread_local FencedScratch* own_scratch = nullptr;
@@ -84,7 +78,8 @@ uint32_t Modes() { return __builtin_ia32_stmxcsr() & ModesOfMxcsr; }
 }  // namespace
 
 // (arguments, results, run, entry, leftover): calls with the leftover in every register that a call may change, as wide as
-// this processor has them.
+// this processor has them, and in the 4 KiB of stack that the call takes for its frame. That comes last: whatever is called
+// between would leave its own frame there, as a sanitizer's hooks do.
 using DisturbedCall = int32_t(const uint64_t*, uint64_t*, NativeRun*, NativeEntry, uint64_t);
 extern "C" DisturbedCall frazil_disturbed_call, frazil_disturbed_call_avx2,
     frazil_disturbed_call_avx512;
@@ -99,6 +94,11 @@ asm(R"(
   .cfi_startproc
   pushq %rcx
   .cfi_adjust_cfa_offset 8
+  movq $-512, %rax
+0:
+  movq %r8, (%rsp,%rax,8)
+  incq %rax
+  jnz 0b
   movq %r8, %rax
   movq %r8, %rcx
   rolq $17, %rcx
@@ -155,6 +155,14 @@ DisturbedCall* DisturbedCallHere() {
   }
 }
 }  // namespace
+#else
+namespace {
+// The memory that the next call takes for its frame.
+[[gnu::noinline]] void LeaveOnStack(uint64_t word) {
+  volatile uint64_t words[512];
+  for (volatile uint64_t& each : words) each = word;
+}
+}  // namespace
 #endif
 
 JudgedCall::Lent::Lent(const NativeRun& run)
@@ -196,7 +204,6 @@ int32_t JudgedCall::Enter(const NativeCode& code) {
   uint64_t* const results = results_.data() + Margin;
   // Callers give memory as they have it: what is no answer of the code must not look like one.
   std::fill(results_.begin() + Margin, results_.end() - Margin, ~scrambled | 1);
-  LeaveOnStack(leftover);
 #if defined(__x86_64__)
   const uint32_t modes = Modes();
   const int32_t status = DisturbedCallHere()(arguments, results, run, function.entry, leftover);
@@ -205,6 +212,7 @@ int32_t JudgedCall::Enter(const NativeCode& code) {
     __builtin_ia32_ldmxcsr(modes);
   }
 #else
+  LeaveOnStack(leftover);
   const int32_t status = function.entry(arguments, results, run);
 #endif
   had_no_memory_ = found_no_memory;

@@ -12,11 +12,7 @@
 namespace frazil::ir {
 namespace {
 
-Program Parse(const std::string& text) {
-  Result<Program> program = ParseText("frz 1\n" + text);
-  EXPECT_TRUE(program) << program.error().ToString();
-  return program ? *program : Program();
-}
+Program Parse(const std::string& text) { return ir::Parsed("frz 1\n" + text); }
 
 TEST(Calls, CalleesComeFirstAndCyclesAreSeen) {
   const Program program =

@@ -38,6 +38,23 @@ ValueId CarriedParam(const Function& function, const Inst& loop, uint32_t k);
 uint32_t FirstInit(const Inst& loop);
 RegionId LoopBody(const Inst& loop);
 
+// Calls `visit` for the ranges of all values that a region and the regions inside of it define.
+template <typename Visit>
+void VisitValuesInside(const Function& function, RegionId root, Visit visit) {
+  std::vector<RegionId> open = {root};
+  while (!open.empty()) {
+    const Region& region = function.region(open.back());
+    open.pop_back();
+    visit(region.params);
+    for (InstId id : region.insts) {
+      const Inst& inst = function.inst(id);
+      visit(inst.results);
+      for (uint32_t i = 0; i < inst.regions.count; ++i)
+        open.push_back(Function::region_of(inst, i));
+    }
+  }
+}
+
 // The instruction that ends a region.
 const Inst& TerminatorOf(const Function& function, RegionId region);
 

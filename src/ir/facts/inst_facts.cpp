@@ -15,6 +15,12 @@ bool MakesAnyNan(const Function& function, const Inst& inst) {
   }
 }
 
+bool IsCombiner(Op op) {
+  for (int kind = 0; kind <= static_cast<int>(ReduceKind::Xor); ++kind)
+    if (CombinerOf(static_cast<ReduceKind>(kind)) == op) return true;
+  return false;
+}
+
 bool AlwaysFits(Type from, Type to) {
   auto bits = [](Type type) {
     return type.scalar == Scalar::Int    ? 64 * type.limbs

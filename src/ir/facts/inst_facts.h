@@ -9,6 +9,9 @@ namespace frazil::ir {
 // one quiet NaN before its bits are seen.
 bool MakesAnyNan(const Function& function, const Inst& inst);
 
+// Is it how a reduction combines two values, of any kind?
+bool IsCombiner(Op op);
+
 // Does every value of the one type fit the other? Both are integers, int<k> or bool.
 bool AlwaysFits(Type from, Type to);
 

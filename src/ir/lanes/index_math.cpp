@@ -16,14 +16,18 @@ ValueId IndexMath::Value(IndexExpr a) {
   return a.known() ? builder_.ConstInt(types::Index, a.constant) : a.value;
 }
 
+IndexExpr IndexMath::Emit(Op op, IndexExpr a, IndexExpr b) {
+  ValueId left = Value(a);
+  return IndexExpr::Of(builder_.Binary(op, left, Value(b)));
+}
+
 IndexExpr IndexMath::Add(IndexExpr a, IndexExpr b) {
   if (a.known() && b.known())
     return IndexExpr::Known(
         Wrap(static_cast<uint64_t>(a.constant) + static_cast<uint64_t>(b.constant)));
   if (a.is(0)) return b;
   if (b.is(0)) return a;
-  ValueId left = Value(a);
-  return IndexExpr::Of(builder_.Binary(Op::Add, left, Value(b)));
+  return Emit(Op::Add, a, b);
 }
 
 IndexExpr IndexMath::Sub(IndexExpr a, IndexExpr b) {
@@ -31,8 +35,7 @@ IndexExpr IndexMath::Sub(IndexExpr a, IndexExpr b) {
     return IndexExpr::Known(
         Wrap(static_cast<uint64_t>(a.constant) - static_cast<uint64_t>(b.constant)));
   if (b.is(0)) return a;
-  ValueId left = Value(a);
-  return IndexExpr::Of(builder_.Binary(Op::Sub, left, Value(b)));
+  return Emit(Op::Sub, a, b);
 }
 
 IndexExpr IndexMath::Mul(IndexExpr a, IndexExpr b) {
@@ -42,14 +45,12 @@ IndexExpr IndexMath::Mul(IndexExpr a, IndexExpr b) {
   if (a.is(0) || b.is(0)) return IndexExpr::Known(0);
   if (a.is(1)) return b;
   if (b.is(1)) return a;
-  ValueId left = Value(a);
-  return IndexExpr::Of(builder_.Binary(Op::Mul, left, Value(b)));
+  return Emit(Op::Mul, a, b);
 }
 
 IndexExpr IndexMath::Min(IndexExpr a, IndexExpr b) {
   if (a.known() && b.known()) return IndexExpr::Known(std::min(a.constant, b.constant));
-  ValueId left = Value(a);
-  return IndexExpr::Of(builder_.Binary(Op::Min, left, Value(b)));
+  return Emit(Op::Min, a, b);
 }
 
 IndexExpr IndexMath::FloorDiv(IndexExpr a, int64_t divisor) {

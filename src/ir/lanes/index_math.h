@@ -53,6 +53,7 @@ class IndexMath {
             const std::function<void(std::span<const IndexExpr>)>& body);
 
  private:
+  IndexExpr Emit(Op op, IndexExpr a, IndexExpr b);
   IndexExpr MulOrNegative(IndexExpr a, IndexExpr b);
   IndexExpr EmptyOr(IndexExpr count, std::span<const IndexExpr> sizes);
   void NestFrom(std::span<const IndexExpr> sizes, Order order, IndexExprs& indices,

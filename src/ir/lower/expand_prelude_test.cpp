@@ -7,6 +7,7 @@
 #include "ir/lower/lower.h"
 #include "ir/lower/prelude.h"
 #include "ir/lower/prelude_library.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::ir {
@@ -39,17 +40,19 @@ func @tanh.f32(%x: f32) -> (f32) {
 }
 )";
 
-Program Parsed(std::string_view text) {
-  Result<Program> program = ParseText(text);
-  EXPECT_TRUE(program) << program.error().ToString();
-  return *program;
-}
-
 void ExpectGood(const Program& program) {
   Result<void> checked = Check(program);
   EXPECT_TRUE(checked) << checked.error().ToString() << "\n" << PrintText(program);
   for (const Function& function : program.functions)
     for (const Inst& inst : function.insts) EXPECT_NE(Info(inst.op).law, Law::Prelude);
+}
+
+Program Expanded(const PreludeLibrary& library, const Program& program) {
+  Result<Program> expanded = ExpandPreludeWith(library, program);
+  EXPECT_TRUE(expanded) << expanded.error().ToString();
+  if (!expanded) return program;
+  ExpectGood(*expanded);
+  return *expanded;
 }
 
 TEST(ExpandPrelude, CopiesWhatIsNeededUnderThePrefix) {
@@ -67,20 +70,18 @@ func @other(%x: f32) -> (f32) {
   return %w
 }
 )");
-  Result<Program> expanded = ExpandPreludeWith(library, program);
-  ASSERT_TRUE(expanded) << expanded.error().ToString();
-  ExpectGood(*expanded);
-  ASSERT_EQ(expanded->functions.size(), 4u);
-  EXPECT_EQ(expanded->entry_function().name, "other");
-  EXPECT_FALSE(expanded->entry_function().is_prelude);
-  FuncId exp = expanded->FindFunction("prelude.exp.f32");
+  const Program expanded = Expanded(library, program);
+  ASSERT_EQ(expanded.functions.size(), 4u);
+  EXPECT_EQ(expanded.entry_function().name, "other");
+  EXPECT_FALSE(expanded.entry_function().is_prelude);
+  FuncId exp = expanded.FindFunction("prelude.exp.f32");
   ASSERT_TRUE(exp.valid());
-  EXPECT_TRUE(expanded->functions[exp.index].is_prelude);
-  EXPECT_TRUE(expanded->FindFunction("prelude.helper").valid());
-  EXPECT_FALSE(expanded->FindFunction("prelude.tanh.f32").valid());
-  ASSERT_EQ(expanded->data.size(), 2u);
-  EXPECT_EQ(expanded->data[0].element, types::I32);
-  EXPECT_EQ(expanded->data[1].name, "prelude.table");
+  EXPECT_TRUE(expanded.functions[exp.index].is_prelude);
+  EXPECT_TRUE(expanded.FindFunction("prelude.helper").valid());
+  EXPECT_FALSE(expanded.FindFunction("prelude.tanh.f32").valid());
+  ASSERT_EQ(expanded.data.size(), 2u);
+  EXPECT_EQ(expanded.data[0].element, types::I32);
+  EXPECT_EQ(expanded.data[1].name, "prelude.table");
 }
 
 TEST(ExpandPrelude, MathInsideThePreludeExpandsToo) {
@@ -92,11 +93,9 @@ func @main(%x: f32) -> (f32) {
   return %z
 }
 )");
-  Result<Program> expanded = ExpandPreludeWith(library, program);
-  ASSERT_TRUE(expanded) << expanded.error().ToString();
-  ExpectGood(*expanded);
-  EXPECT_EQ(expanded->functions.size(), 4u);
-  EXPECT_EQ(expanded->data.size(), 1u);
+  const Program expanded = Expanded(library, program);
+  EXPECT_EQ(expanded.functions.size(), 4u);
+  EXPECT_EQ(expanded.data.size(), 1u);
 }
 
 TEST(ExpandPrelude, HalvesGoThroughF32) {
@@ -108,10 +107,8 @@ func @main(%x: f16, %y: bf16) -> (f16, bf16) {
   return %a, %b
 }
 )");
-  Result<Program> expanded = ExpandPreludeWith(library, program);
-  ASSERT_TRUE(expanded) << expanded.error().ToString();
-  ExpectGood(*expanded);
-  EXPECT_EQ(std::ranges::count(expanded->entry_function().insts, Op::Cast, &Inst::op), 4);
+  const Program expanded = Expanded(library, program);
+  EXPECT_EQ(std::ranges::count(expanded.entry_function().insts, Op::Cast, &Inst::op), 4);
 }
 
 TEST(ExpandPrelude, ASecondTimeUsesWhatIsThere) {
@@ -119,31 +116,20 @@ TEST(ExpandPrelude, ASecondTimeUsesWhatIsThere) {
   Program program =
       Parsed("frz 1\nfunc @main(%x: f32) -> (f32) {\n%y = exp %x : f32\nreturn %y\n}\n");
   Program once = *ExpandPreludeWith(library, program);
-  Program more = once;
-  Function& main = more.functions[more.entry.index];
-  for (Inst& inst : main.insts) {
-    if (inst.op != Op::Call) continue;
-    inst.op = Op::Tanh;
-    inst.type = types::F32;
-    inst.attributes = {};
-  }
-  Result<Program> twice = ExpandPreludeWith(library, more);
-  ASSERT_TRUE(twice) << twice.error().ToString();
-  ExpectGood(*twice);
-  EXPECT_EQ(twice->functions.size(), once.functions.size() + 1);
-  EXPECT_EQ(twice->data.size(), once.data.size());
+  const auto with = [&](Op op) {
+    Program more = once;
+    for (Inst& inst : more.functions[more.entry.index].insts) {
+      if (inst.op != Op::Call) continue;
+      inst.op = op;
+      inst.type = types::F32;
+      inst.attributes = {};
+    }
+    return Expanded(library, more);
+  };
+  EXPECT_EQ(with(Op::Tanh).functions.size(), once.functions.size() + 1);
+  EXPECT_EQ(with(Op::Tanh).data.size(), once.data.size());
   // Nothing new is needed, and still there is something to expand.
-  more = once;
-  for (Inst& inst : more.functions[more.entry.index].insts) {
-    if (inst.op != Op::Call) continue;
-    inst.op = Op::Exp;
-    inst.type = types::F32;
-    inst.attributes = {};
-  }
-  twice = ExpandPreludeWith(library, more);
-  ASSERT_TRUE(twice) << twice.error().ToString();
-  ExpectGood(*twice);
-  EXPECT_EQ(twice->functions.size(), once.functions.size());
+  EXPECT_EQ(with(Op::Exp).functions.size(), once.functions.size());
 }
 
 TEST(ExpandPrelude, AMissingFunctionIsOurFault) {

@@ -8,24 +8,14 @@
 #include "ir/check/check.h"
 #include "ir/digest.h"
 #include "ir/lower/lower.h"
+#include "ir/lower/test_count.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {
 
-Program Parse(const char* text) {
-  Result<Program> program = ParseText(text);
-  EXPECT_TRUE(program) << program.error().ToString();
-  return program ? *program : Program();
-}
-
-size_t CallsIn(const Program& program) {
-  size_t calls = 0;
-  for (const Function& function : program.functions)
-    calls += static_cast<size_t>(
-        std::ranges::count_if(function.insts, [](const Inst& i) { return i.op == Op::Call; }));
-  return calls;
-}
+Program Parse(std::string_view text) { return ir::Parsed(text); }
 
 Program Inlined(const char* text) {
   Result<Program> program = InlineCalls(Parse(text));
@@ -88,7 +78,7 @@ func @main(%b: buffer<i32>, %n: index) {
   return
 }
 )");
-  EXPECT_EQ(CallsIn(got), 0u);
+  EXPECT_EQ(Count(got, Op::Call), 0);
   EXPECT_EQ(got.functions.size(), 1u);
 }
 
@@ -121,7 +111,7 @@ func @main(%x: i32) -> (i32) {
 }
 )");
   EXPECT_EQ(got.functions.size(), 2u);
-  EXPECT_EQ(CallsIn(got), 3u);
+  EXPECT_EQ(Count(got, Op::Call), 3);
   EXPECT_EQ(got.entry_function().name, "main");
 }
 

@@ -38,4 +38,9 @@ Result<Program> LowerForTarget(const Program& program, const Limits& limits) {
   return lowered;
 }
 
+std::string WhyNotLowered(const Program& program) {
+  const Result<Program> lowered = LowerForTarget(program);
+  return lowered ? "" : lowered.error().message;
+}
+
 }  // namespace frazil::ir

@@ -7,6 +7,8 @@
 // Each takes a checked program and gives a checked program.
 #pragma once
 
+#include <string>
+
 #include "base/limits.h"
 #include "base/result.h"
 #include "ir/program.h"
@@ -24,5 +26,7 @@ Result<Program> ExplicitBarriers(const Program& program);
 
 // All three, then a check of the size limit.
 Result<Program> LowerForTarget(const Program& program, const Limits& limits = {});
+// The reason of a target that takes whatever can be lowered; empty: it can be.
+std::string WhyNotLowered(const Program& program);
 
 }  // namespace frazil::ir

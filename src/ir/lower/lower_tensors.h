@@ -55,6 +55,8 @@ class TensorLowering : public Cloner {
   void LowerIota(const Inst& inst);
   void LowerRandom(const Inst& inst);
   void LowerReshape(const Inst& inst);
+  void CopyElements(const IndexExprs& sizes, ValueId from, IndexExpr first, const IndexExprs& steps,
+                    const Target& target, const IndexExprs& strides);
   void LowerTranspose(const Inst& inst);
   void LowerBroadcast(const Inst& inst);
   void LowerSlice(const Inst& inst);

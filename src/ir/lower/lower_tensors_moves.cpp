@@ -17,6 +17,16 @@ void TensorLowering::LowerReshape(const Inst& inst) {
   Bind(result, Get(operand));
 }
 
+// Every element of the target, from where a step along each axis is as long as `steps` say.
+void TensorLowering::CopyElements(const IndexExprs& sizes, ValueId from, IndexExpr first,
+                                  const IndexExprs& steps, const Target& target,
+                                  const IndexExprs& strides) {
+  math_.Nest(sizes, Order::Independent, [&](std::span<const IndexExpr> at) {
+    ValueId value = Load(from, math_.Add(first, math_.Dot(at, steps)));
+    Store(target.buffer, math_.Dot(at, strides), value);
+  });
+}
+
 void TensorLowering::LowerTranspose(const Inst& inst) {
   ValueId operand = source_.operand(inst, 0);
   ValueId from = Get(operand);
@@ -27,10 +37,7 @@ void TensorLowering::LowerTranspose(const Inst& inst) {
   IndexExprs permuted;
   for (uint32_t i = 0; i < sizes.size(); ++i)
     permuted.push_back(operand_strides[static_cast<size_t>(source_.word(inst, i))]);
-  math_.Nest(sizes, Order::Independent, [&](std::span<const IndexExpr> at) {
-    ValueId value = Load(from, math_.Dot(at, permuted));
-    Store(target.buffer, math_.Dot(at, strides), value);
-  });
+  CopyElements(sizes, from, IndexExpr::Known(0), permuted, target, strides);
 }
 
 void TensorLowering::LowerBroadcast(const Inst& inst) {
@@ -62,10 +69,7 @@ void TensorLowering::LowerBroadcast(const Inst& inst) {
   }
   Target target = Start(inst);
   IndexExprs target_strides = math_.Strides(sizes);
-  math_.Nest(sizes, Order::Independent, [&](std::span<const IndexExpr> at) {
-    ValueId value = Load(from, math_.Dot(at, strides));
-    Store(target.buffer, math_.Dot(at, target_strides), value);
-  });
+  CopyElements(sizes, from, IndexExpr::Known(0), strides, target, target_strides);
 }
 
 void TensorLowering::LowerSlice(const Inst& inst) {
@@ -103,10 +107,7 @@ void TensorLowering::LowerSlice(const Inst& inst) {
         math_.Add(first, math_.Mul(IndexExpr::Known(source_.word(inst, i)), operand_strides[i]));
     steps.push_back(math_.Mul(IndexExpr::Known(source_.word(inst, rank + i)), operand_strides[i]));
   }
-  math_.Nest(sizes, Order::Independent, [&](std::span<const IndexExpr> at) {
-    ValueId value = Load(from, math_.Add(first, math_.Dot(at, steps)));
-    Store(target.buffer, math_.Dot(at, strides), value);
-  });
+  CopyElements(sizes, from, first, steps, target, strides);
 }
 
 void TensorLowering::LowerConcat(const Inst& inst) {

@@ -5,6 +5,7 @@
 
 #include "ir/check/check.h"
 #include "ir/lower/lower.h"
+#include "ir/lower/test_count.h"
 #include "ir/text/text.h"
 
 namespace frazil::ir {
@@ -24,13 +25,6 @@ Program Lowered(std::string_view text) {
   Result<Program> read = ParseText(printed);
   EXPECT_TRUE(read) << read.error().ToString() << "\n" << printed;
   return *lowered;
-}
-
-int Count(const Program& program, Op op) {
-  int count = 0;
-  for (const Function& function : program.functions)
-    count += static_cast<int>(std::ranges::count(function.insts, op, &Inst::op));
-  return count;
 }
 
 TEST(LowerTensors, SignatureKeepsParametersAndAppendsOutBuffers) {

@@ -1,20 +1,19 @@
 // Structure of what SplitBarriers gives; that it means the same is for exec/meaning/lowering_test.cpp.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "ir/check/check.h"
 #include "ir/lower/lower.h"
+#include "ir/lower/test_count.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {
 
+// Of one parallel %i, in which these lines stand.
 Result<Program> Split(std::string_view body) {
-  Result<Program> program = ParseText(
-      "frz 1\nfunc @g(%b: buffer<i64>) {\nreturn\n}\n"
-      "func @main(%n: index, %c: bool, %x: buffer<i64>) {\n  %zero = const 0 : index\n" +
-      std::string(body) + "  return\n}\n");
+  Result<Program> program = ParseText(Lanes("%n: index, %c: bool, %x: buffer<i64>", body) +
+                                      "func @g(%b: buffer<i64>) {\nreturn\n}\n");
   EXPECT_TRUE(program) << program.error().ToString();
   Result<Program> split = SplitBarriers(*program);
   if (!split) return split;
@@ -25,23 +24,13 @@ Result<Program> Split(std::string_view body) {
   return split;
 }
 
-int Count(const Program& program, Op op) {
-  int count = 0;
-  for (const Function& function : program.functions)
-    count += static_cast<int>(std::ranges::count(function.insts, op, &Inst::op));
-  return count;
-}
-
 TEST(SplitBarriers, OneParallelForEachPhase) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     %v = load %x, %i : i64
     barrier
     store %x, %zero, %v : i64
     barrier
     store %x, %i, %v : i64
-    yield
-  }
 )");
   ASSERT_TRUE(split);
   EXPECT_EQ(Count(*split, Op::Barrier), 0);
@@ -51,15 +40,12 @@ TEST(SplitBarriers, OneParallelForEachPhase) {
 
 TEST(SplitBarriers, EmptyPhasesVanishAndUniformValuesNeedNoPlace) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     barrier
     %k = const 3 : i64
     %m = add %k, %k : i64
     barrier
     store %x, %i, %m : i64
     barrier
-    yield
-  }
 )");
   ASSERT_TRUE(split);
   EXPECT_EQ(Count(*split, Op::Parallel), 1);
@@ -68,7 +54,6 @@ TEST(SplitBarriers, EmptyPhasesVanishAndUniformValuesNeedNoPlace) {
 
 TEST(SplitBarriers, UniformStructureMovesOut) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     %v = load %x, %i : i64
     %r = for %k = %zero to %n step 1 carry (%a = %v) {
       %w = if %c -> (i64) {
@@ -81,8 +66,6 @@ TEST(SplitBarriers, UniformStructureMovesOut) {
       yield %w
     }
     store %x, %i, %r : i64
-    yield
-  }
 )");
   ASSERT_TRUE(split);
   EXPECT_EQ(Count(*split, Op::Barrier), 0);
@@ -95,7 +78,6 @@ TEST(SplitBarriers, UniformStructureMovesOut) {
 
 TEST(SplitBarriers, NestedParallelsSplitOnTheirOwn) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     %v = load %x, %i : i64
     barrier
     parallel %j = %zero to %n {
@@ -105,8 +87,6 @@ TEST(SplitBarriers, NestedParallelsSplitOnTheirOwn) {
       store %x, %j, %s : i64
       yield
     }
-    yield
-  }
 )");
   ASSERT_TRUE(split);
   EXPECT_EQ(Count(*split, Op::Parallel), 4);
@@ -115,14 +95,11 @@ TEST(SplitBarriers, NestedParallelsSplitOnTheirOwn) {
 
 TEST(SplitBarriers, ScratchAcrossABarrier) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     %four = const 4 : index
     %b = alloc %four : i64
     barrier
     %v = load %b, %i : i64
     store %x, %i, %v : i64
-    yield
-  }
 )");
   ASSERT_TRUE(split) << split.error().ToString();
   EXPECT_EQ(Count(*split, Op::Alloc), 2);
@@ -130,26 +107,20 @@ TEST(SplitBarriers, ScratchAcrossABarrier) {
 
 TEST(SplitBarriers, ScratchOfUnequalLengthIsRefused) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     %b = alloc %i : i64
     barrier
     %v = load %b, %zero : i64
-    yield
-  }
 )");
   ASSERT_FALSE(split);
   EXPECT_EQ(split.error().diag, Diag::Unsupported);
-  EXPECT_EQ(split.error().location.line, 9u);
+  EXPECT_EQ(split.error().location.line, 5u);
 }
 
 TEST(SplitBarriers, ScratchThatIsPassedOnIsCopied) {
   Result<Program> split = Split(R"(
-  parallel %i = %zero to %n {
     %b = alloc %n : i64
     barrier
     call @g(%b)
-    yield
-  }
 )");
   ASSERT_TRUE(split) << split.error().ToString();
   EXPECT_EQ(Count(*split, Op::Call), 1);

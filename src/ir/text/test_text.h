@@ -3,12 +3,22 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
+#include "ir/text/text.h"
+
 namespace frazil::ir {
+
+// The program of a text that must be one.
+inline Program Parsed(std::string_view text) {
+  Result<Program> program = ParseText(text);
+  EXPECT_TRUE(program.has_value()) << program.error().ToString() << "\n" << text;
+  return program ? std::move(*program) : Program();
+}
 
 inline std::string_view WithoutFirstNewline(std::string_view text) {
   if (text.starts_with('\n')) text.remove_prefix(1);
@@ -61,6 +71,35 @@ inline const std::string SaxpyLanes = OwnElements("f32", {"x", "y"}, R"(
                                                   "y");
 inline const std::string SaxpyText =
     KernelText("saxpy", "%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32", "%n", SaxpyLanes);
+
+// %sum in a lane: of `left` at the index that `index` makes from %k, times `right` at %k, for %k below `count`.
+inline std::string DotLoop(std::string_view count, std::string_view index, std::string_view left,
+                           std::string_view right) {
+  return fmt::format(R"(
+    %start = const 0 : f32
+    %sum = for %k = %zero to {} step 1 carry (%acc = %start) {{
+{}      %u = load {}, %at : f32
+      %w = load {}, %k : f32
+      %p = mul %u, %w : f32
+      %next = add %acc, %p : f32
+      yield %next
+    }}
+)",
+                     count, WithoutFirstNewline(index), left, right);
+}
+
+// z[i] = x[i + c] op `second`, in the lanes of a kernel.
+inline std::string ShiftedLanes(std::string_view op, std::string_view second) {
+  return OwnElements("f32", {},
+                     fmt::format(R"(
+    %j = add %i, %c : index
+    %a = load %x, %j : f32
+    %b = load {} : f32
+    %r = {} %a, %b : f32
+)",
+                                 second, op),
+                     "z");
+}
 
 // Each lane takes its element of `from` from the next one and stores that in `to`.
 inline std::string DifferencesText(std::string_view params, std::string_view type,

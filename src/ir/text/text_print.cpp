@@ -279,11 +279,21 @@ class Printer {
     out_ += ')';
   }
 
-  // Region parameters stand before the brace, so they are declared here, and leave with the region.
-  size_t DeclareParams(const Region& region) {
+  // Region parameters stand before the brace, in the head: they are declared before it, and leave with what follows.
+  template <typename Head>
+  void AppendWithParams(const Inst& inst, Head head) {
+    const Region& region = function_.region(Function::region_of(inst, 0));
     size_t mark = scope_.size();
     for (uint32_t i = 0; i < region.params.count; ++i) Declare(Function::param_of(region, i));
-    return mark;
+    head(region);
+    out_ += ' ';
+    OpenRegion(region);
+    // The second region of a `while` sees what its test defines.
+    if (inst.regions.count == 2) {
+      out_ += " do ";
+      AppendRegion(function_.region(Function::region_of(inst, 1)));
+    }
+    CloseRegion(mark);
   }
 
   void AppendRange(const Inst& inst, const Region& region) {
@@ -296,51 +306,34 @@ class Printer {
   }
 
   void AppendFor(const Inst& inst) {
-    const Region& region = function_.region(Function::region_of(inst, 0));
-    size_t mark = DeclareParams(region);
-    AppendRange(inst, region);
-    out_ += " step ";
-    AppendInt(function_.word(inst, 0));
-    if (inst.results.count != 0) {
+    AppendWithParams(inst, [&](const Region& region) {
+      AppendRange(inst, region);
+      out_ += " step ";
+      AppendInt(function_.word(inst, 0));
+      if (inst.results.count == 0) return;
       out_ += " carry ";
       AppendBindings(region, 1, function_.operands_of(inst).subspan(2));
-    }
-    out_ += ' ';
-    OpenRegion(region);
-    CloseRegion(mark);
+    });
   }
 
   void AppendParallel(const Inst& inst) {
-    const Region& region = function_.region(Function::region_of(inst, 0));
-    size_t mark = DeclareParams(region);
-    AppendRange(inst, region);
-    out_ += ' ';
-    OpenRegion(region);
-    CloseRegion(mark);
+    AppendWithParams(inst, [&](const Region& region) { AppendRange(inst, region); });
   }
 
   void AppendWhile(const Inst& inst) {
-    const Region& test = function_.region(Function::region_of(inst, 0));
-    size_t mark = DeclareParams(test);
-    out_ += ' ';
-    AppendBindings(test, 0, function_.operands_of(inst));
-    out_ += ' ';
-    OpenRegion(test);
-    out_ += " do ";
-    AppendRegion(function_.region(Function::region_of(inst, 1)));
-    CloseRegion(mark);
+    AppendWithParams(inst, [&](const Region& test) {
+      out_ += ' ';
+      AppendBindings(test, 0, function_.operands_of(inst));
+    });
   }
 
   void AppendMap(const Inst& inst) {
-    const Region& region = function_.region(Function::region_of(inst, 0));
-    size_t mark = DeclareParams(region);
-    out_ += ' ';
-    AppendBindings(region, 0, function_.operands_of(inst));
-    out_ += " -> ";
-    AppendType(inst.type);
-    out_ += ' ';
-    OpenRegion(region);
-    CloseRegion(mark);
+    AppendWithParams(inst, [&](const Region& region) {
+      out_ += ' ';
+      AppendBindings(region, 0, function_.operands_of(inst));
+      out_ += " -> ";
+      AppendType(inst.type);
+    });
   }
 
   void AppendSwitch(const Inst& inst) {

@@ -36,8 +36,7 @@ class CTarget : public exec::Target {
   std::string_view name() const override { return "c"; }
 
   std::string Refuses(const ir::Program& program) const override {
-    const Result<ir::Program> lowered = ir::LowerForTarget(program);
-    return lowered ? "" : lowered.error().message;
+    return ir::WhyNotLowered(program);
   }
 
   Result<exec::Artifact> Emit(const ir::Program& program,

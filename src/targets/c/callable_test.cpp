@@ -231,12 +231,13 @@ TEST(CCallable, NoContraction) {
 func @main(%n: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>, %a: f64, %b: f64, %c: f64) -> (f64) {
   %zero = const 0 : index
   for %i = %zero to %n step 1 {
-    %u = load %x, %i : f32
-    %v = load %y, %i : f32
-    %w = load %z, %i : f32
-    %p = mul %u, %v : f32
-    %s = sub %w, %p : f32
-    store %z, %i, %s : f32
+)" +
+                                    ir::OwnElements("f32", {"x", "y", "z"}, R"(
+    %p = mul %xi, %yi : f32
+    %r = sub %zi, %p : f32
+)",
+                                                    "z") +
+                                    R"(
     yield
   }
   %p = mul %a, %b : f64

@@ -351,6 +351,18 @@ std::string FunctionEmitter::ForStep(const Inst& inst, const std::string& i,
                      CTypeName(type), step, hi);
 }
 
+// The fuel of all turns. `never`: the test would say nothing, and compilers would warn about it.
+void FunctionEmitter::TakeTrips(const Inst& loop, bool never, const std::string& step) {
+  const std::string lo = write_.Plain(Operand(loop, 0));
+  const std::string hi = write_.Plain(Operand(loop, 1));
+  const std::string runs =
+      never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
+  Line(fmt::format("if ({}(run, {}({}, (uint64_t){}, (uint64_t){}, {}), \"{}\", {})) {}",
+                   support_.Use("take_fuel"), support_.Use("trips"), runs,
+                   write_.Operand(Operand(loop, 0)), write_.Operand(Operand(loop, 1)), step,
+                   ir::Info(loop.op).mnemonic, parallel_index_, Propagate()));
+}
+
 void FunctionEmitter::For(const Inst& inst) {
   const ir::Type type = TypeOf(Operand(inst, 0));
   const std::string lo = write_.Plain(Operand(inst, 0));
@@ -361,14 +373,7 @@ void FunctionEmitter::For(const Inst& inst) {
   // Compilers warn about i < 0 on unsigned types.
   const bool never = constant && (*constant)[0] == least;
   DeclareCarried(inst);
-  if (meters()) {
-    const std::string runs =
-        never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
-    Line(fmt::format("if ({}(run, {}({}, (uint64_t){}, (uint64_t){}, {}u), \"for\", {})) {}",
-                     support_.Use("take_fuel"), support_.Use("trips"), runs,
-                     write_.Operand(Operand(inst, 0)), write_.Operand(Operand(inst, 1)),
-                     function_.word(inst, 0), parallel_index_, Propagate()));
-  }
+  if (meters()) TakeTrips(inst, never, fmt::format("{}u", function_.word(inst, 0)));
   const ValueId counter = Function::param_of(function_.region(body), 0);
   const std::string i = NewName(counter);
   write_.SetName(counter, i);
@@ -395,14 +400,7 @@ void FunctionEmitter::Parallel(const Inst& inst) {
   const std::string outer_index = parallel_index_;
   const auto constant = ConstantOf(function_, facts_, Operand(inst, 1));
   const bool never = constant && (*constant)[0] == uint64_t{1} << 63;
-  if (meters()) {
-    const std::string runs =
-        never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
-    Line(fmt::format("if ({}(run, {}({}, (uint64_t){}, (uint64_t){}, 1), \"parallel\", {})) {}",
-                     support_.Use("take_fuel"), support_.Use("trips"), runs,
-                     write_.Operand(Operand(inst, 0)), write_.Operand(Operand(inst, 1)),
-                     outer_index, Propagate()));
-  }
+  if (meters()) TakeTrips(inst, never, "1");
   const std::string i = NewName(counter);
   write_.SetName(counter, i);
   const std::string test =

@@ -26,6 +26,7 @@ class FunctionEmitter {
   void IfBranch(const ir::Inst& inst, uint32_t region);
   bool IsEmptyBranch(const ir::Inst& inst, uint32_t region) const;
   void Switch(const ir::Inst& inst);
+  void TakeTrips(const ir::Inst& loop, bool never, const std::string& step);
   void For(const ir::Inst& inst);
   std::string ForStep(const ir::Inst& inst, const std::string& counter, const std::string& hi);
   void While(const ir::Inst& inst);

@@ -14,16 +14,13 @@
 
 #include "exec/meaning/after_trap.h"
 #include "exec/meaning/interpreter.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 #include "targets/c/c.h"
 
 namespace frazil::targets::c::testing {
 
-inline ir::Program Parse(std::string_view text) {
-  Result<ir::Program> program = ir::ParseText(text);
-  EXPECT_TRUE(program.has_value()) << program.error().ToString();
-  return program ? std::move(*program) : ir::Program{};
-}
+inline ir::Program Parse(std::string_view text) { return ir::Parsed(text); }
 
 inline std::string Header(std::string_view text, const std::string& symbol = "f",
                           bool metered = false) {

@@ -14,81 +14,70 @@ using namespace ir::names;
 
 bool IsWide(ir::Scalar scalar) { return ir::Contains(ir::sets::Wide, scalar); }
 
-class Marker {
- public:
-  Marker(const ir::Program& program, const ProgramFacts& all, const Function& function,
-         FunctionFacts& facts, bool metered)
-      : program_(program), all_(all), function_(function), facts_(facts), metered_(metered) {}
+bool IsNeverNan(const Function& function, const FunctionFacts& facts, ValueId value) {
+  return IsWide(function.type(value).scalar) && !facts.ranges->Float(value).nan;
+}
 
-  void Run() {
-    static_cast<ir::Homes&>(facts_) = ir::FindHomes(function_);
-    facts_.allocates.assign(function_.regions.size(), false);
-    std::vector<InstId> in_order;
-    for (uint32_t r = 0; r < function_.regions.size(); ++r) {
-      for (InstId id : function_.regions[r].insts) {
-        in_order.push_back(id);
-        if (function_.inst(id).op == Op::Alloc) facts_.allocates[r] = true;
-      }
-    }
-    const ir::LivenessQuestion question = {
-        .program = program_,
-        .function = function_,
-        .homes = facts_,
-        .reached = in_order,
-        .fallible = all_.fallible,
-        .metered = metered_,
-        .may_trap = [&](const Inst& inst) { return MayTrap(program_, function_, facts_, inst); },
-        .always_reads = {},
-        .is_complete = {}};
-    static_cast<ir::Liveness&>(facts_) = ir::FindLiveness(question);
-    FindArithmetic(in_order);
-    static_cast<ir::NanFacts&>(facts_) = ir::FindNans(
-        question, facts_, [&](ValueId value) { return IsArithmetic(value); },
-        [&](ValueId value) { return IsPlainConstant(value); });
-  }
+// A float constant that is no NaN, or the one.
+bool IsPlainConstant(const Function& function, const FunctionFacts& facts, ValueId value) {
+  const auto words = ConstantOf(function, facts, value);
+  if (!words) return false;
+  const bool is_double = function.type(value).scalar == ir::Scalar::F64;
+  return (*words)[0] == (is_double ? 0x7ff8'0000'0000'0000u : 0x7fc0'0000u) ||
+         ir::IsNumber(function.type(value), (*words)[0]);
+}
 
- private:
-  // What arithmetic makes and may be a NaN, and a choice among such values: there it is enough to make the chosen one
-  // the one NaN.
-  void FindArithmetic(const std::vector<InstId>& in_order) {
-    facts_.arithmetic.assign(function_.values.size(), false);
-    for (InstId id : in_order) {
-      const Inst& inst = function_.inst(id);
-      if (ir::MakesAnyNan(function_, inst)) {
-        const ValueId result = Function::result_of(inst, 0);
-        facts_.arithmetic[result.index] = facts_.ranges->Float(result).nan;
-      } else if (inst.op == Op::Select && IsWide(inst.type.scalar)) {
-        bool any = false, all = true;
-        for (uint32_t i : {1u, 2u}) {
-          const ValueId from = function_.operand(inst, i);
-          any = any || IsArithmetic(from);
-          all = all && (IsArithmetic(from) || IsPlainConstant(from) || IsNeverNan(from));
-        }
-        facts_.arithmetic[Function::result_of(inst, 0).index] = any && all;
+// What arithmetic makes and may be a NaN, and a choice among such values: there it is enough to make the chosen one
+// the one NaN.
+void FindArithmetic(const Function& function, const std::vector<InstId>& in_order,
+                    FunctionFacts& facts) {
+  facts.arithmetic.assign(function.values.size(), false);
+  for (InstId id : in_order) {
+    const Inst& inst = function.inst(id);
+    if (ir::MakesAnyNan(function, inst)) {
+      const ValueId result = Function::result_of(inst, 0);
+      facts.arithmetic[result.index] = facts.ranges->Float(result).nan;
+    } else if (inst.op == Op::Select && IsWide(inst.type.scalar)) {
+      bool any = false, all = true;
+      for (uint32_t i : {1u, 2u}) {
+        const ValueId from = function.operand(inst, i);
+        const bool is_arithmetic = facts.arithmetic[from.index];
+        any = any || is_arithmetic;
+        all = all && (is_arithmetic || IsPlainConstant(function, facts, from) ||
+                      IsNeverNan(function, facts, from));
       }
+      facts.arithmetic[Function::result_of(inst, 0).index] = any && all;
     }
   }
+}
 
-  bool IsArithmetic(ValueId value) const { return facts_.arithmetic[value.index]; }
-  bool IsNeverNan(ValueId value) const {
-    return IsWide(function_.type(value).scalar) && !facts_.ranges->Float(value).nan;
+void Mark(const ir::Program& program, const Function& function, const std::vector<bool>& fallible,
+          bool metered, FunctionFacts& facts) {
+  static_cast<ir::Homes&>(facts) = ir::FindHomes(function);
+  facts.allocates.assign(function.regions.size(), false);
+  std::vector<InstId> in_order;
+  for (uint32_t r = 0; r < function.regions.size(); ++r) {
+    for (InstId id : function.regions[r].insts) {
+      in_order.push_back(id);
+      if (function.inst(id).op == Op::Alloc) facts.allocates[r] = true;
+    }
   }
-
-  // A float constant that is no NaN, or the one.
-  bool IsPlainConstant(ValueId value) const {
-    const auto words = ConstantOf(function_, facts_, value);
-    if (!words) return false;
-    const bool is_double = function_.type(value).scalar == ir::Scalar::F64;
-    return (*words)[0] == (is_double ? 0x7ff8'0000'0000'0000u : 0x7fc0'0000u) ||
-           ir::IsNumber(function_.type(value), (*words)[0]);
-  }
-
-  const ir::Program& program_;
-  const ProgramFacts& all_;
-  const Function& function_;
-  FunctionFacts& facts_;
-  const bool metered_;
-};
+  const ir::LivenessQuestion question = {
+      .program = program,
+      .function = function,
+      .homes = facts,
+      .reached = in_order,
+      .fallible = fallible,
+      .metered = metered,
+      .may_trap = [&](const Inst& inst) { return MayTrap(program, function, facts, inst); },
+      .always_reads = {},
+      .is_complete = {}};
+  static_cast<ir::Liveness&>(facts) = ir::FindLiveness(question);
+  FindArithmetic(function, in_order, facts);
+  static_cast<ir::NanFacts&>(facts) = ir::FindNans(
+      question, facts, [&](ValueId value) { return facts.arithmetic[value.index]; },
+      [&](ValueId value) { return IsPlainConstant(function, facts, value); });
+}
 
 bool IsDirectlyFallible(const ir::Program& program, const Function& function, bool metered,
                         std::shared_ptr<ValueRanges> ranges) {
@@ -139,7 +128,7 @@ ProgramFacts FindFacts(const ir::Program& program, bool metered) {
                                                   facts.functions[id.index].ranges);
   SpreadToCallers(facts, facts.fallible);
   for (ir::FuncId id : facts.order)
-    Marker(program, facts, program.functions[id.index], facts.functions[id.index], metered).Run();
+    Mark(program, program.functions[id.index], facts.fallible, metered, facts.functions[id.index]);
   return facts;
 }
 

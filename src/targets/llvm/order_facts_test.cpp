@@ -1,6 +1,7 @@
 // What follows from orders must hold: of random sums of bytes, for all values of them.
 #include "targets/llvm/order_facts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,6 +38,19 @@ std::vector<bool> Inside(const std::string& body) {
 
 constexpr bool In = true, Out = false;
 
+// Lanes below `count` that load %t behind %at, and the element after.
+std::string LoadBehind(std::string_view count) {
+  return fmt::format(R"(parallel %c = %zero to {} {{
+    %i = add %at, %c : index
+    %v = load %t, %i : f32
+    %j = add %i, %one : index
+    %w = load %t, %j : f32
+    yield
+  }}
+)",
+                     count);
+}
+
 TEST(OrderFacts, BlocksAndTheRestOfThem) {
   // A reduction: whole blocks in steps, then what is left, also in steps.
   EXPECT_EQ(Inside(R"(  %t = alloc %n : f32
@@ -45,13 +59,8 @@ TEST(OrderFacts, BlocksAndTheRestOfThem) {
     %start = mul %b, %block : index
     for %s = %eight to %block step 8 {
       %at = add %start, %s : index
-      parallel %c = %zero to %eight {
-        %i = add %at, %c : index
-        %v = load %t, %i : f32
-        %j = add %i, %one : index
-        %w = load %t, %j : f32
-        yield
-      }
+)" + LoadBehind("%eight") +
+                   R"(
       yield
     }
     yield
@@ -62,13 +71,8 @@ TEST(OrderFacts, BlocksAndTheRestOfThem) {
     %more = sub %left, %s : index
     %width = min %more, %eight : index
     %at = add %done, %s : index
-    parallel %c = %zero to %width {
-      %i = add %at, %c : index
-      %v = load %t, %i : f32
-      %j = add %i, %one : index
-      %w = load %t, %j : f32
-      yield
-    }
+)" + LoadBehind("%width") +
+                   R"(
     yield
   }
 )"),
@@ -77,93 +81,63 @@ TEST(OrderFacts, BlocksAndTheRestOfThem) {
 
 TEST(OrderFacts, OfAParameterNothingIsKnown) {
   // %m may be negative, and %n - %m may wrap.
-  EXPECT_EQ(Inside(R"(  %t = alloc %n : f32
-  %rest = sub %n, %m : index
-  parallel %c = %zero to %rest {
+  const std::string lanes = R"(  parallel %c = %zero to %rest {
     %i = add %m, %c : index
     %v = load %t, %i : f32
     yield
   }
+)";
+  EXPECT_EQ(Inside("  %t = alloc %n : f32\n  %rest = sub %n, %m : index\n" + lanes + R"(
   %u = alloc %m : f32
-  parallel %c = %zero to %rest {
-    %i = add %m, %c : index
-    %v = load %t, %i : f32
-    yield
-  }
-)"),
+)" + lanes),
             (std::vector{Out, In}));
 }
 
-TEST(OrderFacts, WhatALoopHasTouchedIsThere) {
-  EXPECT_EQ(Inside(R"(  parallel %i = %zero to %n {
-    %row = mul %i, %m : index
-    for %k = %zero to %m step 1 {
-      %at = add %row, %k : index
-      %v = load %x, %at : f32
-      yield
-    }
-    for %k = %zero to %m step 1 {
-      %at = add %row, %k : index
-      %v = load %x, %at : f32
-      %next = add %at, %one : index
-      %w = load %x, %next : f32
-      for %q = %zero to %m step 1 {
-        %inner = add %row, %q : index
-        %u = load %x, %inner : f32
-        yield
-      }
-      yield
-    }
-    for %k = %zero to %n step 1 {
-      %at = add %row, %k : index
-      %v = load %x, %at : f32
-      yield
-    }
-    for %k = %one to %m step 1 {
-      %at = add %row, %k : index
-      %v = load %x, %at : f32
-      yield
-    }
+// A loop that loads element %k of the row, then does `more`.
+std::string LoadRow(std::string_view range, std::string_view more = "") {
+  return fmt::format(R"(  for %k = {} step 1 {{
+    %at = add %row, %k : index
+    %v = load %x, %at : f32
+{}
     yield
-  }
-)"),
+  }}
+)",
+                     range, more);
+}
+
+TEST(OrderFacts, WhatALoopHasTouchedIsThere) {
+  EXPECT_EQ(Inside("  parallel %i = %zero to %n {\n    %row = mul %i, %m : index\n" +
+                   LoadRow("%zero to %m") + LoadRow("%zero to %m", R"(
+    %next = add %at, %one : index
+    %w = load %x, %next : f32
+    for %q = %zero to %m step 1 {
+      %inner = add %row, %q : index
+      %u = load %x, %inner : f32
+      yield
+    }
+)") + LoadRow("%zero to %n") +
+                   LoadRow("%one to %m") + "    yield\n  }\n"),
             (std::vector{Out, In, Out, In, Out, Out}));
 }
 
 TEST(OrderFacts, ALoopInAnArmMayNotHaveRun) {
-  EXPECT_EQ(Inside(R"(  %more = gt %m, %n : index
-  if %more {
-    for %k = %zero to %n step 1 {
-      %v = load %x, %k : f32
-      yield
-    }
-    yield
-  }
-  for %k = %zero to %n step 1 {
-    %v = load %x, %k : f32
-    yield
-  }
-  for %k = %zero to %n step 1 {
-    %low = lt %k, %eight : index
-    if %low {
-      %j = add %k, %m : index
-      %v = load %x, %j : f32
-      yield
-    }
-    yield
-  }
-  for %k = %zero to %n step 1 {
-    %j = add %k, %m : index
-    %v = load %x, %j : f32
-    yield
-  }
-)"),
+  const auto each = [](std::string_view body) {
+    return fmt::format("  for %k = %zero to %n step 1 {{\n{}    yield\n  }}\n", body);
+  };
+  const auto under = [](std::string_view name, std::string_view condition, std::string_view body) {
+    return fmt::format("  {0} = {1} : index\n  if {0} {{\n{2}    yield\n  }}\n", name, condition,
+                       body);
+  };
+  const std::string near = "    %v = load %x, %k : f32\n";
+  const std::string far = "    %j = add %k, %m : index\n    %v = load %x, %j : f32\n";
+  EXPECT_EQ(Inside(under("%more", "gt %m, %n", each(near)) + each(near) +
+                   each(under("%low", "lt %k, %eight", far)) + each(far)),
             (std::vector{Out, Out, Out, Out}));
 }
 
 TEST(OrderFacts, DivisorsThatAreNotZero) {
   const Result<ir::Program> program = ir::ParseText(R"(frz 1
-func @main(%a: i32, %b: i32, %c: i32) -> (i32) {
+func @main(%a: i32, %b: i32, %c: i32) -> (i32, i32, i32, i32, i32) {
   %zero = const 0 : i32
   %one = const 1 : i32
   %odd = or %a, %one : i32
@@ -180,11 +154,7 @@ func @main(%a: i32, %b: i32, %c: i32) -> (i32) {
   }
   %q3 = div.trunc %a, %c : i32
   %q4 = rem.trunc %a, %c : i32
-  %s0 = add %q0, %q1 : i32
-  %s1 = add %q2, %q3 : i32
-  %s2 = add %s0, %s1 : i32
-  %s3 = add %s2, %q4 : i32
-  return %s3
+  return %q0, %q1, %q2, %q3, %q4
 }
 )");
   ASSERT_TRUE(program.has_value()) << program.error().ToString();

@@ -125,6 +125,9 @@ class RegionEmitter {
               llvm::BasicBlock* join);
   void JoinWays(const ir::Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways);
   void EmitWhile(const ir::Inst& inst);
+  std::vector<llvm::PHINode*> BeginCarried(const ir::Inst& loop,
+                                           std::span<llvm::Value* const> inits,
+                                           llvm::BasicBlock* before);
   llvm::Value* Runs(const ir::Inst& loop, llvm::Value* lo, llvm::Value* hi);
   llvm::Value* GoesOn(const ir::Inst& loop, llvm::Value* counter);
 

@@ -159,14 +159,7 @@ LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
   llvm::PHINode* const i = builder_.CreatePHI(lo->getType(), 2);
   i->addIncoming(lo, before);
   Set(counter, i);
-  std::vector<llvm::PHINode*> phis;
-  for (uint32_t k = 0; k < carried.size(); ++k) {
-    phis.push_back(nullptr);
-    if (carried[k] == nullptr) continue;
-    phis[k] = builder_.CreatePHI(carried[k]->getType(), 2);
-    phis[k]->addIncoming(carried[k], before);
-    Set(CarriedParam(function_, loop, k), phis[k]);
-  }
+  const std::vector<llvm::PHINode*> phis = BeginCarried(loop, carried, before);
   if (tests_first) {
     llvm::BasicBlock* const inside = NewBlock("inside");
     builder_.CreateCondBr(Runs(loop, i, hi), inside, after);
@@ -207,6 +200,21 @@ LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
   return results;
 }
 
+// The carried values of this turn; null where nobody reads one.
+std::vector<llvm::PHINode*> RegionEmitter::BeginCarried(const Inst& loop,
+                                                        std::span<llvm::Value* const> inits,
+                                                        llvm::BasicBlock* before) {
+  std::vector<llvm::PHINode*> phis;
+  for (uint32_t k = 0; k < inits.size(); ++k) {
+    phis.push_back(nullptr);
+    if (inits[k] == nullptr) continue;
+    phis[k] = builder_.CreatePHI(inits[k]->getType(), 2);
+    phis[k]->addIncoming(inits[k], before);
+    Set(CarriedParam(function_, loop, k), phis[k]);
+  }
+  return phis;
+}
+
 // What the test defines is visible in the body, its scratch too.
 void RegionEmitter::EmitWhile(const Inst& inst) {
   const RegionId test = Function::region_of(inst, 0);
@@ -218,14 +226,7 @@ void RegionEmitter::EmitWhile(const Inst& inst) {
   llvm::BasicBlock* const after = NewBlock("after");
   builder_.CreateBr(turn);
   builder_.SetInsertPoint(turn);
-  std::vector<llvm::PHINode*> phis;
-  for (uint32_t k = 0; k < inits.size(); ++k) {
-    phis.push_back(nullptr);
-    if (inits[k] == nullptr) continue;
-    phis[k] = builder_.CreatePHI(inits[k]->getType(), 2);
-    phis[k]->addIncoming(inits[k], before);
-    Set(CarriedParam(function_, inst, k), phis[k]);
-  }
+  const std::vector<llvm::PHINode*> phis = BeginCarried(inst, inits, before);
   llvm::Value* const test_mark = OpenScratch(test);
   const Inst& condition = EmitBody(test);
   builder_.CreateCondBr(Get(function_.operand(condition, 0)), body_start, after);

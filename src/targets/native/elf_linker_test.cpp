@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -98,49 +99,30 @@ TEST(ElfLinkerTest, DataIsAligned) {
   EXPECT_EQ(linked->code.substr(64), object.data);
 }
 
-TEST(ElfLinkerTest, RefusesAnUndefinedSymbolByName) {
-  TestObject object;
-  object.symbol = 3;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: undefined symbol memcpy");
-}
-
-TEST(ElfLinkerTest, RefusesAbsoluteRelocationsByName) {
-  TestObject object;
-  object.relocation_type = R_X86_64_64;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: relocation R_X86_64_64");
-  object.relocation_type = R_X86_64_32S;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: relocation R_X86_64_32S");
-  object.relocation_type = R_X86_64_REX_GOTPCRELX;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: relocation R_X86_64_REX_GOTPCRELX");
-  object.relocation_type = 77;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: relocation of type 77");
-}
-
-TEST(ElfLinkerTest, RefusesWritableData) {
-  TestObject object;
-  object.data_flags = SHF_ALLOC | SHF_WRITE;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: writable data in .rodata");
-}
-
-TEST(ElfLinkerTest, RefusesAlignmentBeyondTheImage) {
-  TestObject object;
-  object.data_alignment = 128;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: section .rodata is aligned to 128");
-}
-
-TEST(ElfLinkerTest, RefusesRelocationsThatDoNotFit) {
-  TestObject object;
-  object.addend = int64_t{1} << 40;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: a distance of more than 2 GiB");
-  object = {};
-  object.relocation_offset = 14;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: a relocation outside of its section");
-  object = {};
-  object.symbol = 9;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: a relocation against no symbol");
-  object = {};
-  object.relocation_section_type = SHT_REL;
-  EXPECT_EQ(object.Refusal(), "code cannot be linked: relocations without addends");
+TEST(ElfLinkerTest, RefusesWithTheReason) {
+  struct Case {
+    std::function<void(TestObject&)> change;
+    std::string reason;
+  };
+  const Case cases[] = {
+      {[](TestObject& o) { o.symbol = 3; }, "undefined symbol memcpy"},
+      {[](TestObject& o) { o.relocation_type = R_X86_64_64; }, "relocation R_X86_64_64"},
+      {[](TestObject& o) { o.relocation_type = R_X86_64_32S; }, "relocation R_X86_64_32S"},
+      {[](TestObject& o) { o.relocation_type = R_X86_64_REX_GOTPCRELX; },
+       "relocation R_X86_64_REX_GOTPCRELX"},
+      {[](TestObject& o) { o.relocation_type = 77; }, "relocation of type 77"},
+      {[](TestObject& o) { o.data_flags = SHF_ALLOC | SHF_WRITE; }, "writable data in .rodata"},
+      {[](TestObject& o) { o.data_alignment = 128; }, "section .rodata is aligned to 128"},
+      {[](TestObject& o) { o.addend = int64_t{1} << 40; }, "a distance of more than 2 GiB"},
+      {[](TestObject& o) { o.relocation_offset = 14; }, "a relocation outside of its section"},
+      {[](TestObject& o) { o.symbol = 9; }, "a relocation against no symbol"},
+      {[](TestObject& o) { o.relocation_section_type = SHT_REL; }, "relocations without addends"},
+  };
+  for (const Case& c : cases) {
+    TestObject object;
+    c.change(object);
+    EXPECT_EQ(object.Refusal(), "code cannot be linked: " + c.reason);
+  }
 }
 
 TEST(ElfLinkerTest, RefusesAMissingEntry) {

@@ -37,8 +37,7 @@ class NativeTarget : public exec::Target {
   std::string_view name() const override { return "native"; }
 
   std::string Refuses(const ir::Program& program) const override {
-    const Result<ir::Program> lowered = ir::LowerForTarget(program);
-    return lowered ? "" : lowered.error().message;
+    return ir::WhyNotLowered(program);
   }
 
   Result<exec::Artifact> Emit(const ir::Program& program,

@@ -17,11 +17,7 @@ namespace {
 using exec::CpuLevel;
 using exec::Value;
 
-ir::Program Parse(const std::string& body) {
-  Result<ir::Program> program = ir::ParseText("frz 1\n" + body);
-  EXPECT_TRUE(program.has_value()) << (program ? "" : program.error().ToString());
-  return *program;
-}
+ir::Program Parse(const std::string& body) { return ir::Parsed("frz 1\n" + body); }
 
 const char* const MulAdd = R"(func @main(%a: i32, %b: i32) -> (i32) {
   %p = mul %a, %b : i32

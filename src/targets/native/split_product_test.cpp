@@ -1,4 +1,6 @@
 // A product with scales, transposes and a sum behind it, as kernels write it, against the interpreter at every level.
+#include <fmt/format.h>
+
 #include "targets/native/vectors/test_vectors.h"
 
 namespace frazil::targets::native {
@@ -6,7 +8,18 @@ namespace {
 
 using namespace testing;
 
-constexpr std::string_view FullGemm = R"(frz 1
+// The element of a matrix that lies two products behind its start.
+std::string ElementOf(std::string_view matrix, std::string_view first, std::string_view second) {
+  return fmt::format(R"(
+        %{0}first = mul {1} : index
+        %{0}second = mul {2} : index
+        %{0}i = add %{0}first, %{0}second : index
+        %{0}v = load %{0}, %{0}i : f32
+)",
+                     matrix, first, second);
+}
+
+const std::string FullGemm = R"(frz 1
 func @gemm(%a: in buffer<f32>, %b: in buffer<f32>, %c: in buffer<f32>, %y: buffer<f32>, %m: u32, %n: u32, %k: u32, %alpha: f32,
            %beta: f32, %transa: u32, %transb: u32) {
   %zero = const 0 : index
@@ -28,14 +41,8 @@ func @gemm(%a: in buffer<f32>, %b: in buffer<f32>, %c: in buffer<f32>, %y: buffe
       %none = const 0 : f32
       %depth = cast %k : index
       %total = for %p = %zero to %depth step 1 carry (%t = %none) {
-        %r = mul %row, %arow : index
-        %r2 = mul %p, %astep : index
-        %ai = add %r, %r2 : index
-        %av = load %a, %ai : f32
-        %q = mul %p, %bstep : index
-        %q2 = mul %column, %bcol : index
-        %bi = add %q, %q2 : index
-        %bv = load %b, %bi : f32
+)" + ElementOf("a", "%row, %arow", "%p, %astep") +
+                             ElementOf("b", "%p, %bstep", "%column, %bcol") + R"(
         %s = fma %av, %bv, %t : f32
         yield %s
       }

@@ -18,11 +18,7 @@
 namespace frazil::targets::tiles {
 namespace {
 
-ir::Program Parsed(std::string_view text) {
-  Result<ir::Program> program = ir::ParseText(text);
-  EXPECT_TRUE(program) << program.error().ToString();
-  return program ? *program : ir::Program{};
-}
+ir::Program Parsed(std::string_view text) { return ir::Parsed(text); }
 
 TEST(Isa, SaxpyComesBack) {
   ir::Program program = Parsed(ir::SaxpyText);

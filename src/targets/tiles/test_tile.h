@@ -9,6 +9,7 @@
 #include "exec/meaning/after_trap.h"
 #include "exec/meaning/interpreter.h"
 #include "exec/random_arguments.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 #include "targets/tiles/tile_maker.h"
 
@@ -68,11 +69,7 @@ class Prepared {
   std::shared_ptr<const TilePlan> plan_;
 };
 
-inline ir::Program ReadProgram(std::string_view text) {
-  Result<ir::Program> program = ir::ParseText(text);
-  EXPECT_TRUE(program.has_value()) << program.error().ToString();
-  return program ? std::move(*program) : ir::Program();
-}
+inline ir::Program ReadProgram(std::string_view text) { return ir::Parsed(text); }
 
 // Blocks of %block lanes, each of which reads what the lane opposite has put into the scratch that they share: `put`,
 // then `middle`, then `end` with that value as %w and its own as %v.

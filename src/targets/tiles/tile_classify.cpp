@@ -2,6 +2,8 @@
 // over a loop again ends.
 #include "targets/tiles/tile_classify.h"
 
+#include "exec/meaning/scalar_ops.h"
+
 namespace frazil::targets::tiles {
 namespace {
 
@@ -50,20 +52,23 @@ class Pass {
         return {Kind::Varying};
     if (!IsWord64(type)) return {Kind::Varying};
     const uint64_t first = static_cast<uint64_t>(Of(operands[0]).stride);
+    if (inst.op == Op::Cast || inst.op == Op::Bitcast) return Affine(Wrap(first));
+    if (inst.op == Op::Mul) {
+      for (int i = 0; i < 2; ++i) {
+        const ir::InstId def = function_.values[operands[i].index].def;
+        if (!def.valid() || function_.inst(def).op != Op::Const) continue;
+        const uint64_t factor = function_.words_of(function_.inst(def))[0];
+        return Affine(Wrap(factor * static_cast<uint64_t>(Of(operands[1 - i]).stride)));
+      }
+      return {Kind::Varying};
+    }
     switch (inst.op) {
-      case Op::Add: return Affine(Wrap(first + static_cast<uint64_t>(Of(operands[1]).stride)));
-      case Op::Sub: return Affine(Wrap(first - static_cast<uint64_t>(Of(operands[1]).stride)));
-      case Op::Neg: return Affine(Wrap(0 - first));
-      case Op::Cast:
-      case Op::Bitcast: return Affine(Wrap(first));
-      case Op::Mul:
-        for (int i = 0; i < 2; ++i) {
-          const ir::InstId def = function_.values[operands[i].index].def;
-          if (!def.valid() || function_.inst(def).op != Op::Const) continue;
-          const uint64_t factor = function_.words_of(function_.inst(def))[0];
-          return Affine(Wrap(factor * static_cast<uint64_t>(Of(operands[1 - i]).stride)));
-        }
-        return {Kind::Varying};
+      // A sum or difference: of the strides too.
+      FRAZIL_CASES(Ring) {
+        const uint64_t second =
+            operands.size() > 1 ? static_cast<uint64_t>(Of(operands[1]).stride) : 0;
+        return Affine(Wrap(*exec::EvalWord(inst.op, Scalar::U64, Scalar::U64, first, second)));
+      }
       default: return {Kind::Varying};
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/facts/homes.h"
 #include "ir/lower/barrier_plan.h"
 #include "ir/lower/lower.h"
 #include "targets/tiles/tile_compiler.h"
@@ -346,21 +347,9 @@ bool Contains(const ir::Function& function, ir::RegionId region, bool (*is)(cons
 }
 
 void MarkInside(const ir::Function& function, ir::RegionId region, std::vector<bool>& inside) {
-  std::vector<ir::RegionId> open = {region};
-  const auto mark = [&](ir::Range values) {
+  ir::VisitValuesInside(function, region, [&](ir::Range values) {
     for (uint32_t i = 0; i < values.count; ++i) inside[values.begin + i] = true;
-  };
-  while (!open.empty()) {
-    const ir::Region& at = function.region(open.back());
-    open.pop_back();
-    mark(at.params);
-    for (ir::InstId id : at.insts) {
-      const ir::Inst& inst = function.inst(id);
-      mark(inst.results);
-      for (uint32_t r = 0; r < inst.regions.count; ++r)
-        open.push_back(Function::region_of(inst, r));
-    }
-  }
+  });
 }
 
 void Insert(std::vector<std::pair<uint32_t, uint32_t>>& list,

@@ -146,22 +146,13 @@ TEST(TileKernels, RowsGathersStridesAndUniformLoads) {
       "%n: index, %f: index, %x: in buffer<f32>, %pick: in buffer<index>, %y: buffer<f32>", R"(
   %three = const 3 : index
 )",
-      R"(
-    %start = const 0 : f32
-    %base = mul %i, %f : index
-    %s = for %k = %zero to %f step 1 carry (%acc = %start) {
-      %at = add %base, %k : index
-      %u = load %x, %at : f32
-      %w = load %x, %k : f32
-      %p = mul %u, %w : f32
-      %acc1 = add %acc, %p : f32
-      yield %acc1
-    }
+      "    %base = mul %i, %f : index\n" +
+          ir::DotLoop("%f", "      %at = add %base, %k : index\n", "%x", "%x") + R"(
     %j = load %pick, %i : index
     %g = load %x, %j : f32
     %i3 = mul %i, %three : index
     %h = load %x, %i3 : f32
-    %r = add %s, %g : f32
+    %r = add %sum, %g : f32
     %r1 = sub %r, %h : f32
     store %y, %i, %r1 : f32
 )")));

@@ -118,6 +118,7 @@ class Worker {
 
   bool Checked(const TileOp& op);
   bool Memory(const TileOp& op);
+  std::byte* ElementOf(const TileOp& op, Watch::Access access);
   bool LoadOne(const TileOp& op);
   bool LoadRow(const TileOp& op);
   bool LoadStrided(const TileOp& op);

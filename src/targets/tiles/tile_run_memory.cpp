@@ -115,25 +115,26 @@ bool Worker::Memory(const TileOp& op) {
   }
 }
 
-bool Worker::LoadOne(const TileOp& op) {
+// The one element that all lanes access; null if it is outside.
+std::byte* Worker::ElementOf(const TileOp& op, Watch::Access access) {
   const BufferRef buffer = frame_.buffers[op.buffer];
   const int64_t index = Cell<int64_t>(op.a);
-  if (watch_ != nullptr)
-    watch_->Touch(op.buffer, index, buffer.length, Watch::Access::Read, op.where);
-  if (!IsInside(static_cast<uint64_t>(index), buffer.length))
-    return TrapAll(ir::Trap::OutOfBounds, op.op);
-  CopyElement(frame_.at[op.result], buffer.data + index * op.bytes, op.bytes);
+  if (watch_ != nullptr) watch_->Touch(op.buffer, index, buffer.length, access, op.where);
+  if (!IsInside(static_cast<uint64_t>(index), buffer.length)) return nullptr;
+  return buffer.data + index * op.bytes;
+}
+
+bool Worker::LoadOne(const TileOp& op) {
+  const std::byte* element = ElementOf(op, Watch::Access::Read);
+  if (element == nullptr) return TrapAll(ir::Trap::OutOfBounds, op.op);
+  CopyElement(frame_.at[op.result], element, op.bytes);
   return true;
 }
 
 bool Worker::StoreOne(const TileOp& op) {
-  const BufferRef buffer = frame_.buffers[op.buffer];
-  const int64_t index = Cell<int64_t>(op.a);
-  if (watch_ != nullptr)
-    watch_->Touch(op.buffer, index, buffer.length, Watch::Access::Write, op.where);
-  if (!IsInside(static_cast<uint64_t>(index), buffer.length))
-    return TrapAll(ir::Trap::OutOfBounds, op.op);
-  CopyElement(buffer.data + index * op.bytes, frame_.at[op.b], op.bytes);
+  std::byte* element = ElementOf(op, Watch::Access::Write);
+  if (element == nullptr) return TrapAll(ir::Trap::OutOfBounds, op.op);
+  CopyElement(element, frame_.at[op.b], op.bytes);
   return true;
 }
 

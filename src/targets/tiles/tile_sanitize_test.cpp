@@ -18,9 +18,15 @@ std::vector<Finding> FindingsOf(std::string_view text, int64_t n, int64_t m, int
   return run ? run->findings : std::vector<Finding>();
 }
 
+std::vector<Finding> LaneFindings(std::string_view body, int64_t n, int64_t m, int64_t length) {
+  const std::string text =
+      ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", body);
+  return FindingsOf(text, n, m, length);
+}
+
 TEST(TileSanitizer, CleanKernelsHaveNoFindings) {
   EXPECT_TRUE(FindingsOf(BlockKernel("barrier", "store %shared, %l, %v : f32"), 4, 8, 32).empty());
-  EXPECT_TRUE(FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
+  EXPECT_TRUE(LaneFindings(R"(
     %u = load %x, %m : f32
     %v = load %y, %i : f32
     %r = add %u, %v : f32
@@ -30,8 +36,8 @@ TEST(TileSanitizer, CleanKernelsHaveNoFindings) {
   parallel %i = %zero to %n {
     %v = load %y, %zero : f32
     store %x, %i, %v : f32
-)"),
-                         20, 3, 32)
+)",
+                           20, 3, 32)
                   .empty());
 }
 
@@ -52,50 +58,48 @@ TEST(TileSanitizer, AMissingBarrierIsARace) {
   EXPECT_TRUE(race);
 }
 
+void ExpectFinding(const Finding& finding, FindingKind kind, std::string_view buffer,
+                   int64_t element, uint32_t line, const std::vector<int64_t>& lane) {
+  EXPECT_EQ(finding.kind, kind);
+  EXPECT_EQ(finding.buffer, buffer);
+  EXPECT_EQ(finding.element, element);
+  EXPECT_EQ(finding.where.line, line);
+  EXPECT_EQ(finding.lane, lane);
+}
+
 TEST(TileSanitizer, LanesOfOneBufferElementRace) {
-  const auto findings =
-      FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
+  const auto findings = LaneFindings(R"(
     %k = rem.floor %i, %m : index
     %v = load %x, %i : f32
     store %y, %k, %v : f32
-)"),
-                 10, 4, 16);
+)",
+                                     10, 4, 16);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, FindingKind::Race);
-  EXPECT_EQ(findings[0].buffer, "y");
-  EXPECT_EQ(findings[0].element, 0);
-  EXPECT_EQ(findings[0].where.line, 7u);
+  ExpectFinding(findings[0], FindingKind::Race, "y", 0, 7, {4});
   EXPECT_EQ(findings[0].other.line, 7u);
-  EXPECT_EQ(findings[0].lane, std::vector<int64_t>{4});
   EXPECT_EQ(findings[0].other_lane, std::vector<int64_t>{0});
 }
 
 TEST(TileSanitizer, ReadersRaceWithALaterWriter) {
-  const auto findings =
-      FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
+  const auto findings = LaneFindings(R"(
     %v = load %x, %m : f32
     store %x, %i, %v : f32
-)"),
-                 6, 5, 16);
+)",
+                                     6, 5, 16);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kind, FindingKind::Race);
   EXPECT_EQ(findings[0].element, 5);
 }
 
 TEST(TileSanitizer, OffByOne) {
-  const auto findings =
-      FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
+  const auto findings = LaneFindings(R"(
     %k = add %i, %m : index
     %v = load %x, %k : f32
     store %y, %i, %v : f32
-)"),
-                 16, 1, 16);
+)",
+                                     16, 1, 16);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, FindingKind::OutOfBounds);
-  EXPECT_EQ(findings[0].buffer, "x");
-  EXPECT_EQ(findings[0].element, 16);
-  EXPECT_EQ(findings[0].where.line, 6u);
-  EXPECT_EQ(findings[0].lane, std::vector<int64_t>{15});
+  ExpectFinding(findings[0], FindingKind::OutOfBounds, "x", 16, 6, {15});
 }
 
 TEST(TileSanitizer, SharedMemoryThatNobodyWrote) {
@@ -106,11 +110,11 @@ TEST(TileSanitizer, SharedMemoryThatNobodyWrote) {
 }
 
 TEST(TileSanitizer, AtomicsDoNotRace) {
-  EXPECT_TRUE(FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
+  EXPECT_TRUE(LaneFindings(R"(
     %v = load %x, %i : f32
     %old = atomic %y, %zero, %v {kind = add, unordered} : f32
-)"),
-                         10, 4, 16)
+)",
+                           10, 4, 16)
                   .empty());
 }
 

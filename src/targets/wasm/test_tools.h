@@ -16,15 +16,14 @@
 
 #include "exec/meaning/interpreter.h"
 #include "exec/target.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::targets::wasm {
 
 inline ir::Program Parsed(std::string_view body) {
-  Result<ir::Program> program = ir::ParseText("frz 1\n" + std::string(body));
-  EXPECT_TRUE(program) << (program ? "" : program.error().ToString());
-  return program ? std::move(*program) : ir::Program{};
+  return ir::Parsed("frz 1\n" + std::string(body));
 }
 
 inline exec::Artifact Emitted(const ir::Program& program, bool metered = false) {

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "ir/facts/inst_facts.h"
 #include "targets/native/vectors/vector_index.h"
 #include "targets/native/vectors/vector_lanes.h"
 
@@ -20,21 +21,6 @@ constexpr unsigned Unroll = 4;
 bool IsSeveralInstructions(Op op, ir::Type type) {
   const bool is_compare = op == Op::Min || op == Op::Max || op == Op::Minimum || op == Op::Maximum;
   return is_compare && ir::IsFloat(type.scalar);
-}
-
-bool IsFoldable(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-    case Op::Minimum:
-    case Op::Maximum:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor: return true;
-    default: return false;
-  }
 }
 
 class RowsLoop {
@@ -208,7 +194,7 @@ class RowsLoop {
 
 bool EmitRows(FunctionEmitter& emitter, const Inst& loop, const RowsNest& nest) {
   const uint64_t bytes = static_cast<uint64_t>(nest.width) * ir::BytesOf(nest.type);
-  if (!IsFoldable(nest.op) || !std::has_single_bit(bytes) || bytes < 16) return false;
+  if (!ir::IsCombiner(nest.op) || !std::has_single_bit(bytes) || bytes < 16) return false;
   if (!emitter.ops().ComputesVector(nest.op, nest.type, nest.type)) return false;
   if (bytes > uint64_t{MaxRegisters} * VectorBytes(emitter.level())) return false;
   RowsLoop(emitter, loop, nest).Emit();

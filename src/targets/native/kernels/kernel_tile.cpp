@@ -91,15 +91,21 @@ class Tile {
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v)
         loaded.push_back(LoadRow(v, At(in_.c, r, in_.c_row, starts_[v])));
-    builder_.CreateBr(chain);
-    builder_.SetInsertPoint(chain);
-    for (size_t i = 0; i < zeros.size(); ++i) {
-      llvm::PHINode* phi = builder_.CreatePHI(zeros[i]->getType(), 2);
-      phi->addIncoming(zeros[i], before);
-      phi->addIncoming(loaded[i], reload);
-      zeros[i] = phi;
-    }
+    Join(chain, zeros, before, loaded, reload);
     return zeros;
+  }
+
+  // From here, where they are `others`, to `block`: there they are one or the other.
+  void Join(llvm::BasicBlock* block, Values& values, llvm::BasicBlock* before, const Values& others,
+            llvm::BasicBlock* here) {
+    builder_.CreateBr(block);
+    builder_.SetInsertPoint(block);
+    for (size_t i = 0; i < values.size(); ++i) {
+      llvm::PHINode* phi = builder_.CreatePHI(values[i]->getType(), 2);
+      phi->addIncoming(values[i], before);
+      phi->addIncoming(others[i], here);
+      values[i] = phi;
+    }
   }
 
   // The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
@@ -128,14 +134,7 @@ class Tile {
     builder_.SetInsertPoint(rare);
     Values fixed;
     for (llvm::Value* value : acc) fixed.push_back(ops_.Canonical(value));
-    builder_.CreateBr(store);
-    builder_.SetInsertPoint(store);
-    for (size_t i = 0; i < acc.size(); ++i) {
-      llvm::PHINode* phi = builder_.CreatePHI(acc[i]->getType(), 2);
-      phi->addIncoming(acc[i], before);
-      phi->addIncoming(fixed[i], rare);
-      acc[i] = phi;
-    }
+    Join(store, acc, before, fixed, rare);
   }
 
   void Prefetch() {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "ir/facts/inst_facts.h"
 #include "ir/lanes/independence.h"
 
 namespace frazil::targets::native {
@@ -32,17 +33,7 @@ bool IsFoldOp(Op op, ir::Type type) {
   if (Contains(ir::sets::Wide, type.scalar))
     return op == Op::Min || op == Op::Max || op == Op::Minimum || op == Op::Maximum;
   if (type.scalar == ir::Scalar::Bool) return op == Op::And || op == Op::Or || op == Op::Xor;
-  if (!IsFixedInt(type.scalar)) return false;
-  switch (op) {
-    case Op::Add:
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor: return true;
-    default: return false;
-  }
+  return IsFixedInt(type.scalar) && ir::IsCombiner(op);
 }
 
 class Planner {
@@ -59,7 +50,9 @@ class Planner {
   LoopPlan Run() {
     plan_.uniform.assign(function_.values.size(), true);
     inside_.assign(function_.values.size(), false);
-    MarkInside(body_);
+    ir::VisitValuesInside(function_, body_, [&](ir::Range values) {
+      for (uint32_t i = 0; i < values.count; ++i) inside_[values.begin + i] = true;
+    });
     if (!CheckHead()) return std::move(plan_);
     FindUniform();
     if (!CheckRegion(function_, facts_, body_, Where::Top)) return std::move(plan_);
@@ -76,16 +69,6 @@ class Planner {
   bool Refuse(std::string reason) {
     if (plan_.refusal.empty()) plan_.refusal = std::move(reason);
     return false;
-  }
-
-  void MarkInside(RegionId id) {
-    const ir::Region& region = function_.region(id);
-    for (uint32_t i = 0; i < region.params.count; ++i) inside_[region.params.begin + i] = true;
-    for (InstId inst_id : region.insts) {
-      const Inst& inst = function_.inst(inst_id);
-      for (uint32_t i = 0; i < inst.results.count; ++i) inside_[inst.results.begin + i] = true;
-      for (uint32_t i = 0; i < inst.regions.count; ++i) MarkInside(Function::region_of(inst, i));
-    }
   }
 
   bool CheckHead() {

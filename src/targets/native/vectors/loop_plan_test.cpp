@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::targets::native {
@@ -32,12 +33,7 @@ LoopPlan Plan(const std::string& parameters, const std::string& body,
 constexpr const char* TwoBuffers = "%n: index, %c: index, %x: in buffer<f32>, %z: buffer<f32>";
 
 TEST(LoopPlan, NeighborsAndUniformElements) {
-  const LoopPlan plan = Plan(TwoBuffers, R"(    %j = add %i, %c : index
-    %a = load %x, %j : f32
-    %b = load %x, %c : f32
-    %r = mul %a, %b : f32
-    store %z, %i, %r : f32
-)");
+  const LoopPlan plan = Plan(TwoBuffers, ir::ShiftedLanes("mul", "%x, %c"));
   EXPECT_EQ(plan.refusal, "");
   ASSERT_EQ(plan.accesses.size(), 3u);
   EXPECT_EQ(plan.accesses[0].shape, LoopAccess::Shape::Unit);

@@ -75,6 +75,16 @@ void LaneEmitter::BailIfStopped() {
   BailIfAny(builder_.CreateICmpNE(stopped, builder_.getInt8(0)));
 }
 
+// A loop whose test comes first: what follows is written into the test.
+LaneEmitter::TurnBlocks LaneEmitter::BeginTurn(const std::string& name) {
+  const TurnBlocks blocks = {builder_.GetInsertBlock(), emitter_.NewBlock((name + ".test").c_str()),
+                             emitter_.NewBlock((name + ".body").c_str()),
+                             emitter_.NewBlock((name + ".end").c_str())};
+  builder_.CreateBr(blocks.turn);
+  builder_.SetInsertPoint(blocks.turn);
+  return blocks;
+}
+
 void LaneEmitter::EmitWhile(const Inst& inst) {
   CHECK(is_top());
   llvm::Value* const outer = mask_;
@@ -85,12 +95,7 @@ void LaneEmitter::EmitWhile(const Inst& inst) {
   const LlvmValues inits = CarriedInits(inst, numbers);
   llvm::Value* everyone =
       outer != nullptr ? outer : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
-  llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* turn = emitter_.NewBlock("while.test");
-  llvm::BasicBlock* work = emitter_.NewBlock("while.body");
-  llvm::BasicBlock* after = emitter_.NewBlock("while.end");
-  builder_.CreateBr(turn);
-  builder_.SetInsertPoint(turn);
+  const auto [before, turn, work, after] = BeginTurn("while");
   const Carried carried = BeginCarried(inst, before, inits, numbers);
   llvm::PHINode* active = nullptr;
   if (diverges) {
@@ -141,12 +146,7 @@ void LaneEmitter::EmitDivergentFor(const Inst& inst) {
   if (step != 1) more = builder_.CreateUDiv(more, by);
   const std::vector<uint32_t> numbers = LiveResults(inst);
   const LlvmValues inits = CarriedInits(inst, numbers);
-  llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* turn = emitter_.NewBlock("for.test");
-  llvm::BasicBlock* work = emitter_.NewBlock("for.body");
-  llvm::BasicBlock* after = emitter_.NewBlock("for.end");
-  builder_.CreateBr(turn);
-  builder_.SetInsertPoint(turn);
+  const auto [before, turn, work, after] = BeginTurn("for");
   const Carried carried = BeginCarried(inst, before, inits, numbers);
   llvm::PHINode* active = builder_.CreatePHI(everyone->getType(), 2, "active");
   llvm::PHINode* counter = builder_.CreatePHI(lo->getType(), 2);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/lower/lower.h"
+#include "ir/text/test_text.h"
 #include "targets/native/kernels/kernel_match.h"
 #include "targets/native/vectors/test_vectors.h"
 
@@ -204,26 +205,23 @@ func @main(%n: index, %x: in buffer<{0}>, %z: buffer<{0}>) {{
 }
 
 TEST(KernelRows, RowsAsUsersWriteThem) {
-  const std::string text = R"(frz 1
-func @main(%lo: index, %hi: index, %x: in buffer<f32>, %t: buffer<f32>) {
+  const std::string text =
+      ir::MainText("%lo: index, %hi: index, %x: in buffer<f32>, %t: buffer<f32>",
+                   R"(
   %zero = const 0 : index
   %w = const 16 : index
-  for %r = %lo to %hi step 16 {
-    %left = sub %hi, %r : index
+  for %row = %lo to %hi step 16 {
+    %left = sub %hi, %row : index
     %width = min %left, %w : index
-    parallel %c = %zero to %width {
-      %i = add %r, %c : index
-      %old = load %t, %c : f32
-      %e = load %x, %i : f32
-      %s = add %e, %old : f32
-      store %t, %c, %s : f32
-      yield
-    }
-    yield
-  }
-  return
-}
-)";
+    parallel %i = %zero to %width {
+)" +
+                       ir::OwnElements("f32", {"t"}, R"(
+      %at = add %row, %i : index
+      %e = load %x, %at : f32
+      %r = add %e, %ti : f32
+)",
+                                       "t") +
+                       "yield\n}\nyield\n}\n");
   Differential test(text);
   for (int64_t lo : {0, 3, 16})
     for (int64_t n : {0, 1, 15, 16, 17, 64, 65, 100, 160}) {

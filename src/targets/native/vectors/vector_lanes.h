@@ -117,6 +117,10 @@ class LaneEmitter {
     std::vector<uint32_t> numbers;     // of those that somebody reads
     std::vector<llvm::PHINode*> phis;  // vectors, or scalars where the plan says so
   };
+  struct TurnBlocks {
+    llvm::BasicBlock *before, *turn, *work, *after;
+  };
+  TurnBlocks BeginTurn(const std::string& name);
   void EmitWhile(const ir::Inst& inst);
   void EmitDivergentFor(const ir::Inst& inst);
   Carried BeginCarried(const ir::Inst& inst, llvm::BasicBlock* before, const LlvmValues& inits,

@@ -255,14 +255,8 @@ TEST(VectorLoop, OnlyLanesThatCountTrap) {
 }
 
 TEST(VectorLoop, ShiftedAndIdenticalBuffers) {
-  const std::string text =
-      ir::Lanes("%n: index, %c: index, %x: in buffer<f32>, %z: buffer<f32>", R"(
-    %j = add %i, %c : index
-    %a = load %x, %j : f32
-    %b = load %z, %i : f32
-    %r = add %a, %b : f32
-    store %z, %i, %r : f32
-)");
+  const std::string text = ir::Lanes("%n: index, %c: index, %x: in buffer<f32>, %z: buffer<f32>",
+                                     ir::ShiftedLanes("add", "%z, %i"));
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : {0, 1, 5, 31, 64, 100, 200})
@@ -307,21 +301,13 @@ TEST(VectorLoop, GathersAndUniformElements) {
 
 TEST(VectorLoop, LoopsInsideStayLoops) {
   const std::string text = ir::Lanes(
-      "%n: index, %k: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>", R"(
-  %none = const 0 : f32
+      "%n: index, %count: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>",
+      ir::DotLoop("%count", R"(
+      %row = mul %k, %n : index
+      %at = add %row, %i : index
 )",
-      R"(
-    %s = for %e = %zero to %k step 1 carry (%acc = %none) {
-      %row = mul %e, %n : index
-      %j = add %row, %i : index
-      %a = load %x, %j : f32
-      %b = load %y, %e : f32
-      %p = mul %a, %b : f32
-      %next = add %acc, %p : f32
-      yield %next
-    }
-    store %z, %i, %s : f32
-)");
+                  "%x", "%y") +
+          "    store %z, %i, %sum : f32\n");
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : {0, 1, 7, 16, 33, 64, 65, 130}) {
@@ -332,10 +318,9 @@ TEST(VectorLoop, LoopsInsideStayLoops) {
   }
 }
 
-TEST(VectorLoop, IntegersAreCollectedInAnyOrder) {
-  for (std::string_view op : {"add", "mul", "min", "max", "and", "or", "xor"})
-    for (std::string_view type : {"i32", "u8", "i64"}) {
-      const std::string text = fmt::format(R"(frz 1
+// All elements by `op`, from %start on.
+std::string FoldText(std::string_view type, std::string_view op) {
+  return fmt::format(R"(frz 1
 func @main(%n: index, %start: {0}, %x: in buffer<{0}>) -> ({0}) {{
   %zero = const 0 : index
   %s = for %i = %zero to %n step 1 carry (%acc = %start) {{
@@ -346,7 +331,13 @@ func @main(%n: index, %start: {0}, %x: in buffer<{0}>) -> ({0}) {{
   return %s
 }}
 )",
-                                           type, op);
+                     type, op);
+}
+
+TEST(VectorLoop, IntegersAreCollectedInAnyOrder) {
+  for (std::string_view op : {"add", "mul", "min", "max", "and", "or", "xor"})
+    for (std::string_view type : {"i32", "u8", "i64"}) {
+      const std::string text = FoldText(type, op);
       ExpectVector(text);
       Differential test(text);
       const ir::Type element = *ir::ParseType(type);
@@ -367,19 +358,7 @@ TEST(VectorLoop, SaysWhyNot) {
     store %z, %i, %a : f32
 )"),
                "iterations meet in a buffer");
-  ExpectScalar(R"(frz 1
-func @main(%n: index, %x: in buffer<f32>) -> (f32) {
-  %zero = const 0 : index
-  %start = const 0 : f32
-  %s = for %i = %zero to %n step 1 carry (%acc = %start) {
-    %a = load %x, %i : f32
-    %next = add %acc, %a : f32
-    yield %next
-  }
-  return %s
-}
-)",
-               "it carries a value from one iteration to the next");
+  ExpectScalar(FoldText("f32", "add"), "it carries a value from one iteration to the next");
 }
 
 }  // namespace

@@ -56,10 +56,7 @@ void FunctionEmitter::EmitChecked(const ir::Inst& inst) {
 
 void FunctionEmitter::EmitChecked64(const ir::Inst& inst) {
   IntKind kind = IntKindOf(inst.type);
-  Held a = Hold(operand(inst, 0));
-  Held b = Hold(operand(inst, 1));
-  PushHeld(a);
-  PushHeld(b);
+  const auto [a, b] = PushBothHeld(inst);
   if (inst.op == Ir::MulChecked) {
     Call(kind.is_signed ? Helper::MulOverflowsS : Helper::MulHiU);
     if (!kind.is_signed) {

@@ -204,13 +204,14 @@ void FunctionEmitter::EmitBitCount(const ir::Inst& inst) {
 
 void FunctionEmitter::EmitMinMax(const ir::Inst& inst) {
   IntKind kind = IntKindOf(inst.type);
-  Held a = Hold(operand(inst, 0));
-  Held b = Hold(operand(inst, 1));
+  const auto [a, b] = PushBothHeld(inst);
   PushHeld(a);
   PushHeld(b);
-  PushHeld(a);
-  PushHeld(b);
-  bool less = inst.op == Ir::Min;
+  SelectLess(kind, inst.op == Ir::Min);
+}
+
+// Of two values that stand on the stack twice: the less or the greater one.
+void FunctionEmitter::SelectLess(IntKind kind, bool less) {
   if (kind.is_signed)
     less ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS)
          : IntOp(kind, Opcode::I32GtS, Opcode::I64GtS);
@@ -218,6 +219,15 @@ void FunctionEmitter::EmitMinMax(const ir::Inst& inst) {
     less ? IntOp(kind, Opcode::I32LtU, Opcode::I64LtU)
          : IntOp(kind, Opcode::I32GtU, Opcode::I64GtU);
   Op(Opcode::Select);
+}
+
+std::pair<FunctionEmitter::Held, FunctionEmitter::Held> FunctionEmitter::PushBothHeld(
+    const ir::Inst& inst) {
+  Held a = Hold(operand(inst, 0));
+  Held b = Hold(operand(inst, 1));
+  PushHeld(a);
+  PushHeld(b);
+  return {a, b};
 }
 
 void FunctionEmitter::EmitCompare(const ir::Inst& inst) {

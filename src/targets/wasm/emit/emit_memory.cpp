@@ -230,13 +230,7 @@ void FunctionEmitter::Combine(ir::AtomicKind kind, ir::Type element, uint32_t ol
   }
   code_.Get(old);
   PushHeld(value);
-  if (ints.is_signed)
-    less ? IntOp(ints, Opcode::I32LtS, Opcode::I64LtS)
-         : IntOp(ints, Opcode::I32GtS, Opcode::I64GtS);
-  else
-    less ? IntOp(ints, Opcode::I32LtU, Opcode::I64LtU)
-         : IntOp(ints, Opcode::I32GtU, Opcode::I64GtU);
-  Op(Opcode::Select);
+  SelectLess(ints, less);
 }
 
 // One thread: read, combine, write. The old element is left on the stack.

@@ -11,20 +11,7 @@ void FunctionEmitter::EmitField(const ir::Inst& inst) {
   switch (inst.op) {
     case Ir::Neg: code_.I64(0); break;
     case Ir::FieldDiv:
-    case Ir::Invert: {
-      bool divides = inst.op == Ir::FieldDiv;
-      std::optional<Held> dividend;
-      if (divides) dividend = Hold(operand(inst, 0));
-      Held x = Hold(operand(inst, divides ? 1 : 0));
-      PushHeld(x);
-      Op(Opcode::I64Eqz);
-      TrapIf(ir::Trap::InvertOfZero, inst.op);
-      if (divides) PushHeld(*dividend);
-      PushHeld(x);
-      Call(Helper::FieldInvert);
-      if (divides) Call(Helper::FieldMul);
-      return;
-    }
+    case Ir::Invert: return EmitFieldInverse(inst, Helper::FieldInvert, Helper::FieldMul);
     default: break;
   }
   for (uint32_t i = 0; i < inst.operands.count; ++i) Push(operand(inst, i));
@@ -39,6 +26,25 @@ void FunctionEmitter::EmitField(const ir::Inst& inst) {
   }
 }
 
+// `invert` and `div` of either field.
+void FunctionEmitter::EmitFieldInverse(const ir::Inst& inst, Helper invert, Helper multiply) {
+  const uint32_t words = WordCount(inst.type);
+  bool divides = inst.op == Ir::FieldDiv;
+  std::optional<Held> dividend;
+  if (divides) dividend = Hold(operand(inst, 0));
+  Held x = Hold(operand(inst, divides ? 1 : 0));
+  for (uint32_t i = 0; i < words; ++i) {
+    PushHeld(x, i);
+    if (i != 0) Op(Opcode::I64Or);
+  }
+  Op(Opcode::I64Eqz);
+  TrapIf(ir::Trap::InvertOfZero, inst.op);
+  for (uint32_t i = 0; divides && i < words; ++i) PushHeld(*dividend, i);
+  for (uint32_t i = 0; i < words; ++i) PushHeld(x, i);
+  Call(invert);
+  if (divides) Call(multiply);
+}
+
 // Digests come here too: they are only compared.
 void FunctionEmitter::EmitXField(const ir::Inst& inst) {
   switch (inst.op) {
@@ -49,23 +55,7 @@ void FunctionEmitter::EmitXField(const ir::Inst& inst) {
       Push(operand(inst, 0));
       return Call(Helper::XFieldSub);
     case Ir::FieldDiv:
-    case Ir::Invert: {
-      bool divides = inst.op == Ir::FieldDiv;
-      std::optional<Held> dividend;
-      if (divides) dividend = Hold(operand(inst, 0));
-      Held x = Hold(operand(inst, divides ? 1 : 0));
-      for (uint32_t i = 0; i < 3; ++i) {
-        PushHeld(x, i);
-        if (i != 0) Op(Opcode::I64Or);
-      }
-      Op(Opcode::I64Eqz);
-      TrapIf(ir::Trap::InvertOfZero, inst.op);
-      for (uint32_t i = 0; divides && i < 3; ++i) PushHeld(*dividend, i);
-      for (uint32_t i = 0; i < 3; ++i) PushHeld(x, i);
-      Call(Helper::XFieldInvert);
-      if (divides) Call(Helper::XFieldMul);
-      return;
-    }
+    case Ir::Invert: return EmitFieldInverse(inst, Helper::XFieldInvert, Helper::XFieldMul);
     default: break;
   }
   Push(operand(inst, 0));

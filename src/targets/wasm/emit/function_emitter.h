@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "exec/target.h"
@@ -80,6 +81,7 @@ class FunctionEmitter {
   void PushSlot(uint32_t offset);
   Held Hold(ir::ValueId value);
   void PushHeld(const Held& held, uint32_t word = 0);
+  std::pair<Held, Held> PushBothHeld(const ir::Inst& inst);  // the two operands, of one word each
   uint32_t HoldTop(ValType type);  // the top of the stack into a temporary
   uint32_t Temporary(ValType type, uint32_t count = 1);
   std::optional<int64_t> ConstantOf(ir::ValueId value) const;
@@ -107,6 +109,7 @@ class FunctionEmitter {
   void EmitBitCount(const ir::Inst& inst);
   void EmitMulHi(const ir::Inst& inst);
   void EmitMinMax(const ir::Inst& inst);
+  void SelectLess(IntKind kind, bool less);
   void EmitAbs(const ir::Inst& inst);
   void EmitNot(const ir::Inst& inst);
   void EmitDivision(const ir::Inst& inst);
@@ -136,6 +139,7 @@ class FunctionEmitter {
   // emit_wide.cpp: fields, digests, int<k>
   void EmitField(const ir::Inst& inst);
   void EmitXField(const ir::Inst& inst);
+  void EmitFieldInverse(const ir::Inst& inst, Helper invert, Helper multiply);
   void EmitParts(const ir::Inst& inst);
   void EmitWideCompare(const ir::Inst& inst);
   void EmitSelect(const ir::Inst& inst);
