@@ -1,10 +1,10 @@
 #include "aot/targets.h"
 
+#include "registry/targets.h"
 #include "targets/c/c.h"
 #include "targets/cuda/cuda.h"
 #include "targets/tiles/tile.h"
 #include "targets/wasm/wasm.h"
-#include "verify/target_judges.h"
 #include "verify/x86/x86.h"
 
 namespace frazil::aot {
@@ -23,10 +23,7 @@ std::shared_ptr<const exec::Target> TargetOf(Target target) {
 void RegisterJudges() {
   static const bool is_done = [] {
     verify::x86::RegisterReader();
-    verify::RegisterJudge("isa", verify::LiftingJudge(TargetOf(Target::Isa)));
-    verify::RegisterJudge("wasm", verify::ModuleJudge(TargetOf(Target::Wasm)));
-    verify::RegisterJudge("c", verify::RunsJudge(TargetOf(Target::C)));
-    verify::RegisterJudge("cuda", verify::RunsJudge(TargetOf(Target::Ptx)));
+    registry::RegisterJudges();
     return true;
   }();
   static_cast<void>(is_done);

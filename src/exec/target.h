@@ -1,5 +1,5 @@
 // A target turns programs into artifacts and artifacts into callables. Adding one = one folder under
-// targets/, one registration in the tool, `tests/programs` passes unchanged (docs/adding/a_target.md).
+// targets/, one registration (registry/targets.h), `tests/programs` passes unchanged (docs/adding/a_target.md).
 #pragma once
 
 #include <memory>
@@ -27,6 +27,7 @@ struct Artifact {
   std::shared_ptr<const ir::Program> source;
   std::string entry_symbol;
   bool metered = false;  // it counts fuel
+  std::string profile;   // what of its target it needs (CompiledForm::profile)
 };
 
 // How much is made of native code. Quick is what a call site gets first; tuned takes longer to make and runs faster; scalar
@@ -47,6 +48,13 @@ class Callable {
   virtual ~Callable() = default;
   // An Error is about the launch or the machine; a trap of the program is in the Outcome.
   virtual Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) = 0;
+  // Whether several threads may run it at once.
+  virtual bool is_concurrent() const { return false; }
+
+  // The same with arguments and results as words (embed/native_run.h), which nobody has checked, under default limits.
+  // Only where takes_words() says so.
+  virtual bool takes_words() const { return false; }
+  virtual std::optional<TrapInfo> RunWords(const uint64_t* arguments, uint64_t* results);
 };
 
 class Target {
@@ -59,6 +67,9 @@ class Target {
   virtual Result<Artifact> Emit(const ir::Program& program,
                                 const EmitOptions& options = {}) const = 0;
   virtual Result<std::unique_ptr<Callable>> Load(const Artifact& artifact) const = 0;
+  // What turns its bytes into machine code here and runs it, by name and version, where that is no part of this program: a
+  // GPU and its driver. What was seen in runs holds for that alone. Fails with NoDevice where it is missing.
+  virtual Result<std::string> Machine() const { return std::string(); }
 
   // For targets whose bytes can be read back as a program: what they say, and what they should say (the program as it is
   // just before the last step). Whoever judges compares the two; nothing here does.

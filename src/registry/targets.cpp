@@ -7,6 +7,7 @@
 
 #include "exec/meaning/interpreter.h"
 #include "targets/c/c.h"
+#include "targets/cuda/driver/target.h"
 #include "targets/tasm/tasm.h"
 #include "targets/tiles/tile.h"
 #include "targets/wasm/wasm.h"
@@ -16,22 +17,36 @@ namespace {
 
 struct Registered {
   TargetEntry entry;
-  std::unique_ptr<exec::Target> target;  // null until it is asked for
+  std::shared_ptr<const exec::Target> target;  // null until it is asked for
+};
+
+// Asks for the target only where there is something to judge.
+class JudgeOfTarget final : public verify::TargetJudge {
+ public:
+  explicit JudgeOfTarget(std::string name) : name_(std::move(name)) {}
+  Result<verify::Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
+                                const ir::Guard& guard,
+                                const verify::VerifyOptions& options) const override;
+
+ private:
+  std::string name_;
 };
 
 struct Registry {
   std::mutex mutex;
   std::vector<Registered> targets;
+  std::vector<std::shared_ptr<const exec::Target>> replaced;  // somebody may have asked for them
 
   Registry() {
     const TargetEntry Standard[] = {
-        {"interp", [] { return exec::MakeInterpreterTarget(); }},
-        {"isa", [] { return targets::tiles::MakeIsaTarget(); }},
-        {"wasm", [] { return targets::wasm::MakeWasmTarget(); }},
-        {"c", [] { return targets::c::MakeCTarget(); }},
+        {"interp", [] { return exec::MakeInterpreterTarget(); }, verify::LiftingJudge},
+        {"isa", [] { return targets::tiles::MakeIsaTarget(); }, verify::LiftingJudge},
+        {"wasm", [] { return targets::wasm::MakeWasmTarget(); }, verify::ModuleJudge},
+        {"c", [] { return targets::c::MakeCTarget(); }, verify::RunsJudge},
+        {"cuda", [] { return targets::cuda::MakeDriverTarget(); }, verify::RunsJudge, "", true},
         {"tasm", [] { return targets::tasm::MakeTarget(); }},
     };
-    for (const TargetEntry& entry : Standard) targets.push_back({entry, nullptr});
+    for (const TargetEntry& entry : Standard) Add(targets.end(), entry);
   }
 
   // Never destroyed: threads may still run what a target made when the program ends.
@@ -44,11 +59,32 @@ struct Registry {
     return std::ranges::find(targets, name,
                              [](const Registered& r) { return std::string_view(r.entry.name); });
   }
+
+  void Add(std::vector<Registered>::iterator place, TargetEntry entry) {
+    if (entry.judge)
+      verify::RegisterJudge(entry.name, std::make_shared<const JudgeOfTarget>(entry.name));
+    targets.insert(place, {std::move(entry), nullptr});
+  }
 };
 
-const exec::Target* Made(Registered& registered) {
+const std::shared_ptr<const exec::Target>& Made(Registered& registered) {
   if (!registered.target) registered.target = registered.entry.make();
-  return registered.target.get();
+  return registered.target;
+}
+
+Result<verify::Verdict> JudgeOfTarget::Judge(const ir::Program& program,
+                                             const exec::CompiledForm& form, const ir::Guard& guard,
+                                             const verify::VerifyOptions& options) const {
+  std::shared_ptr<const verify::TargetJudge> judge;
+  {
+    Registry& registry = Registry::Get();
+    const std::lock_guard lock(registry.mutex);
+    Registered& registered = *registry.Find(name_);
+    if (registered.entry.judge) judge = registered.entry.judge(Made(registered));
+  }
+  if (judge == nullptr)  // it gave way to one without
+    return verify::Unknown{fmt::format("forms of target '{}' cannot be judged", name_)};
+  return judge->Judge(program, form, guard, options);
 }
 
 }  // namespace
@@ -56,11 +92,16 @@ const exec::Target* Made(Registered& registered) {
 bool RegisterTarget(TargetEntry entry) {
   Registry& registry = Registry::Get();
   const std::lock_guard lock(registry.mutex);
-  if (registry.Find(entry.name) != registry.targets.end()) return false;
-  const auto place = registry.Find(entry.before);
-  registry.targets.insert(place, {std::move(entry), nullptr});
+  if (const auto taken = registry.Find(entry.name); taken != registry.targets.end()) {
+    if (!taken->entry.only_loads) return false;
+    if (taken->target) registry.replaced.push_back(std::move(taken->target));
+    registry.targets.erase(taken);
+  }
+  registry.Add(registry.Find(entry.before), std::move(entry));
   return true;
 }
+
+void RegisterJudges() { Registry::Get(); }
 
 std::vector<std::string> TargetNames() {
   Registry& registry = Registry::Get();
@@ -74,7 +115,7 @@ std::vector<const exec::Target*> AllTargets() {
   Registry& registry = Registry::Get();
   const std::lock_guard lock(registry.mutex);
   std::vector<const exec::Target*> targets;
-  for (Registered& registered : registry.targets) targets.push_back(Made(registered));
+  for (Registered& registered : registry.targets) targets.push_back(Made(registered).get());
   return targets;
 }
 
@@ -83,7 +124,7 @@ Result<const exec::Target*> FindTarget(std::string_view name) {
     Registry& registry = Registry::Get();
     const std::lock_guard lock(registry.mutex);
     if (const auto found = registry.Find(name); found != registry.targets.end())
-      return Made(*found);
+      return Made(*found).get();
   }
   return Fail(Diag::UnknownTarget, fmt::format("there is no target '{}'; there are {}", name,
                                                fmt::join(TargetNames(), ", ")));

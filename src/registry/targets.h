@@ -1,4 +1,4 @@
-// The targets of this program, by name, in the order in which they are listed.
+// The targets of this program, by name, in the order in which they are listed; each with who judges its forms.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,27 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "exec/target.h"
+#include "verify/target_judges.h"
 
 namespace frazil::registry {
 
+// What a target is, in one place: who emits and loads, and who judges what it emits.
 struct TargetEntry {
   std::string name;
   std::function<std::unique_ptr<exec::Target>()> make;  // called once, when it is first asked for
-  std::string before = {};                              // listed before that one; empty: last
+  // verify::LiftingJudge, ModuleJudge, RunsJudge, or one of its own. Null: its forms are judged by nobody, and so nothing
+  // calls them.
+  using JudgeMaker =
+      std::function<std::shared_ptr<const verify::TargetJudge>(std::shared_ptr<const exec::Target>)>;
+  JudgeMaker judge = {};
+  std::string before = {};  // listed before that one; empty: last
+  bool only_loads = false;  // it gives way to a target of its name that emits, too
 };
 // For programs that link more than the standard targets, at their start. False where the name is taken.
 bool RegisterTarget(TargetEntry entry);
+// Makes the judges of the standard targets known to verify/, which the first call of anything here does, too; those of
+// others are when they are registered.
+void RegisterJudges();
 
 std::vector<std::string> TargetNames();
 // They live as long as the program.

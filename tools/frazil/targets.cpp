@@ -16,8 +16,11 @@
 namespace frazil::cli {
 
 void RegisterTargets() {
-  registry::RegisterTarget({"native", [] { return targets::native::MakeNativeTarget(); }, "tasm"});
-  registry::RegisterTarget({"cuda", [] { return targets::cuda::MakeCudaTarget(); }, "tasm"});
+  // The judge of native code is verify's own.
+  registry::RegisterTarget(
+      {"native", [] { return targets::native::MakeNativeTarget(); }, {}, "cuda"});
+  registry::RegisterTarget(
+      {"cuda", [] { return targets::cuda::MakeCudaTarget(); }, verify::RunsJudge, "tasm"});
 }
 
 Result<exec::Outcome> RunWatched(const Session& session, exec::Callable& callable,

@@ -91,6 +91,7 @@ class InterpreterCallable : public Callable {
   Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) override {
     return program_.Run(arguments, context);
   }
+  bool is_concurrent() const override { return true; }
 
  private:
   InterpreterProgram program_;
@@ -123,6 +124,11 @@ class InterpreterTarget : public Target {
       return std::make_unique<InterpreterCallable>(TRY(InterpreterProgram::Create(program)));
     }
     return std::make_unique<InterpreterCallable>(TRY(InterpreterProgram::Create(*artifact.source)));
+  }
+
+  // Its bytes are a program's text.
+  Result<Lifted> Lift(const Artifact& artifact) const override {
+    return Lifted{TRY(ir::ParseText(artifact.bytes)), *artifact.source};
   }
 };
 

@@ -16,7 +16,8 @@ class IsaCallable final : public exec::Callable {
       : module_(std::move(module)),
         plan_(std::move(plan)),
         source_(std::move(source)),
-        call_depth_(isa::CallDepth(*source_)) {}
+        call_depth_(isa::CallDepth(*source_)),
+        takes_words_(plan_ != nullptr && LaneByLane(*plan_).empty() && !HasTensors(*source_)) {}
 
   Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
                             const exec::RunContext& context) override {
@@ -32,12 +33,30 @@ class IsaCallable final : public exec::Callable {
     finished.trap_at = outcome.trap_at;
     return finished;
   }
+  // Plans and modules do not change while they run.
+  bool is_concurrent() const override { return true; }
+  bool takes_words() const override { return takes_words_; }
+  std::optional<exec::TrapInfo> RunWords(const uint64_t* arguments, uint64_t* results) override {
+    TileRun run;
+    if (tiles::RunWords(*plan_, arguments, results, run) == 0) [[likely]]
+      return std::nullopt;
+    return run.trap;
+  }
 
  private:
+  // Whose words would be those of buffers.
+  static bool HasTensors(const ir::Program& program) {
+    const ir::Function& entry = program.entry_function();
+    bool has = std::ranges::any_of(entry.results, &ir::Type::is_tensor);
+    for (uint32_t i = 0; i < entry.param_count(); ++i) has |= entry.param_type(i).is_tensor();
+    return has;
+  }
+
   isa::ProvedModule module_;
   std::shared_ptr<const TilePlan> plan_;
   std::shared_ptr<const ir::Program> source_;
   uint64_t call_depth_;
+  bool takes_words_;
 };
 
 class IsaTarget final : public exec::Target {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,12 @@ Result<std::unique_ptr<Api>> Open(const std::string& library) {
 #undef FRAZIL_CUDA_FIND
   if (!missing.empty())
     return NoGpu(fmt::format("{} has no {}: the driver is too old", library, missing));
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(api->Init), &info) != 0 && info.dli_fname != nullptr) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::canonical(info.dli_fname, error);
+    api->file = (error ? std::filesystem::path(info.dli_fname) : path).filename();
+  }
   if (const int status = api->Init(0); status != 0) {
     const char* text = nullptr;
     api->GetErrorText(status, &text);

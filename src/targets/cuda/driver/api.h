@@ -21,6 +21,7 @@ struct GraphExecHandle;
 // name, symbol in the library, parameters
 #define FRAZIL_CUDA_FUNCTIONS(F)                                                                               \
   F(Init, "cuInit", (unsigned))                                                                                \
+  F(GetDriverVersion, "cuDriverGetVersion", (int*))                                                            \
   F(GetDevice, "cuDeviceGet", (int*, int))                                                                     \
   F(GetDeviceName, "cuDeviceGetName", (char*, int, int))                                                       \
   F(GetAttribute, "cuDeviceGetAttribute", (int*, int, int))                                                    \
@@ -61,6 +62,7 @@ struct Api {
 #define FRAZIL_CUDA_MEMBER(name, symbol, params) int(*name) params = nullptr;
   FRAZIL_CUDA_FUNCTIONS(FRAZIL_CUDA_MEMBER)
 #undef FRAZIL_CUDA_MEMBER
+  std::string file;  // that its functions are in, by its own name: drivers have their version there
 };
 
 // Opens the library, once for each name. Fails with NoDevice: "no usable NVIDIA GPU: ...".

@@ -280,6 +280,8 @@ class CudaCallable : public exec::Callable {
     if (!trap) results = exec::ValuesFromWords(call.scalar_results(), words);
     return std::move(call).Finish(trap, std::move(results), {});
   }
+  // Each call has memory of its own; the driver takes calls from any thread, and one stream keeps their order.
+  bool is_concurrent() const override { return true; }
 
  private:
   std::unique_ptr<CudaKernel> kernel_;

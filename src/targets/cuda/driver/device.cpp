@@ -61,6 +61,10 @@ Result<std::shared_ptr<Device>> Device::Open(const std::string& library) {
   TRY_VOID(device->Check(api->GetDeviceName(name, sizeof(name) - 1, device->device_),
                          "asking for its name"));
   device->name_ = name;
+  int version = 0;
+  TRY_VOID(device->Check(api->GetDriverVersion(&version), "asking for the driver's version"));
+  device->driver_ =
+      fmt::format("{}, CUDA {}.{}", api->file, version / 1000, version % 1000 / 10);
   auto attribute = [&](int which) {
     int value = 0;
     api->GetAttribute(&value, which, device->device_);

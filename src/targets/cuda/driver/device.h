@@ -79,6 +79,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const std::string& name() const { return name_; }
+  const std::string& driver() const { return driver_; }  // "libcuda.so.580.159.03, CUDA 13.0"
   int multiprocessors() const { return multiprocessors_; }
   int compute() const { return compute_; }  // 90 for 9.0
   uint32_t most_shared_bytes() const { return most_shared_bytes_; }
@@ -129,7 +130,7 @@ class Device {
   int multiprocessors_ = 0;
   int compute_ = 0;
   uint32_t most_shared_bytes_ = 0;
-  std::string name_;
+  std::string name_, driver_;
 };
 
 template <typename Body>
