@@ -9,7 +9,6 @@
 
 #include "embed/launch.h"
 #include "native_call.h"
-#include "runtime/backend.h"
 #include "runtime/builders.h"
 #include "runtime/executor.h"
 #include "runtime/ops.h"

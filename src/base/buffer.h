@@ -18,7 +18,7 @@ namespace frazil {
 
 // Memory of a buffer: a multiple of 64 bytes at a multiple of 64, zeroed.
 struct Storage {
-  // `home` is kept alive; what it is, is its maker's business (runtime/backend.h). Null: the CPU.
+  // `home` is kept alive; what it is, is its maker's business (runtime/home.h). Null: the CPU.
   Storage(Kind element, int64_t length, std::shared_ptr<void> home);
   ~Storage();
   Storage(const Storage&) = delete;

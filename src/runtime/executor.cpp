@@ -9,7 +9,8 @@
 
 #include "ir/digest.h"
 #include "ir/element.h"
-#include "runtime/backend.h"
+#include "runtime/events.h"
+#include "runtime/home.h"
 
 namespace frazil::runtime {
 namespace {
@@ -35,31 +36,32 @@ Result<size_t> SlotOf(int slot) {
 
 Result<std::unique_ptr<Executor>> Executor::Create(const ExecutorOptions& options) {
   std::unique_ptr<Executor> executor(new Executor());
-  Result<std::shared_ptr<Backend>> backend = FindBackend(options);
-  if (!backend) {
-    if (!options.fall_back) return std::unexpected(std::move(backend.error()));
-    executor->reason_ = backend.error().message;
+  Result<std::shared_ptr<Home>> home = Home::Find(options);
+  if (!home) {
+    if (!options.fall_back) return std::unexpected(std::move(home.error()));
+    executor->reason_ = std::move(home.error().message);
+    TellOnce(engine::Verb::Refuse, options.backend, executor->reason_ + "; the CPU answers");
     ExecutorOptions cpu = options;
     cpu.backend = "cpu";
-    backend = FindBackend(cpu);
-    if (!backend) return std::unexpected(std::move(backend.error()));
+    home = Home::Find(cpu);
+    if (!home) return std::unexpected(std::move(home.error()));
   }
-  executor->backend_ = std::move(*backend);
+  executor->home_ = std::move(*home);
   return executor;
 }
 
 Executor::~Executor() = default;
 
-std::string_view Executor::backend() const { return backend_->name(); }
+std::string_view Executor::backend() const { return home_->name(); }
 
-ProgramCache& Executor::cache() { return backend_->cache(); }
+ProgramCache& Executor::cache() { return home_->cache(); }
 
 Result<std::shared_ptr<Storage>> Executor::AllocateStorage(Kind kind, int64_t length) {
   if (length < 0 || length > std::numeric_limits<int64_t>::max() / 64)
     return Fail(Diag::BadLaunch, fmt::format("a buffer cannot have {} elements", length));
-  // Memory of the CPU is anybody's: only other backends are asked where ops on it run.
+  // Memory of the CPU is anybody's: only of other homes it is known where ops on it run.
   auto storage =
-      std::make_shared<Storage>(kind, length, backend_->name() == "cpu" ? nullptr : backend_);
+      std::make_shared<Storage>(kind, length, home_->is_cpu() ? nullptr : home_);
   if (storage->data == nullptr)
     return Fail(Diag::LimitReached,
                 fmt::format("there is no memory for {} elements of {}", length, NameOf(kind)));
@@ -102,17 +104,17 @@ Result<std::shared_ptr<Storage>> Executor::StorageAt(int slot, Kind kind) const 
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const Source& source) {
   Recent& recent = recent_[source.id() % recent_.size()];
-  const uint64_t generation = backend_->cache().generation();
+  const uint64_t generation = home_->cache().generation();
   if (recent.source == source.id() && recent.generation == generation) [[likely]]
     return recent.kernel;
-  auto kernel = TRY(backend_->LoadCached(source));
+  auto kernel = TRY(home_->LoadCached(source));
   recent = {source.id(), generation, kernel};
   return kernel;
 }
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& program) {
-  return backend_->cache().FindOrMake(ir::ExactDigest(program),
-                                      [&] { return backend_->Load(Source(program)); });
+  return home_->cache().FindOrMake(ir::ExactDigest(program),
+                                      [&] { return home_->Load(Source(program)); });
 }
 
 Result<void> Executor::Launch(const LoadedKernel& kernel, const LaunchConfig& config,

@@ -1,5 +1,5 @@
-// An executor owns buffers and runs kernels on one backend. Executors share a backend where their options are the same,
-// and the process's thread pool; one executor may be used by one thread at a time.
+// An executor owns buffers and runs kernels in one place. Executors share it where their options are the same, and the
+// process's thread pool; one executor may be used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ using frazil::Dim3;
 using frazil::Element;
 using frazil::LaunchConfig;
 
-class Backend;
+class Home;
 class LoadedKernel;
 class ProgramCache;
 
@@ -31,12 +31,14 @@ class ProgramCache;
 constexpr int SlotCount = 96;
 
 struct ExecutorOptions {
-  std::string backend = "cpu";  // cpu, isa, interp, or a registered one such as cuda
-  bool fall_back =
-      true;  // where the backend cannot be had: the CPU, and reason() says why; false: an error
-  // cpu only: whether a worker may compile hot kernels, and where compiled forms are kept (empty: the user's store).
+  // cpu (the engine), or a target: isa, interp, cuda and what else is registered (registry/targets.h).
+  std::string backend = "cpu";
+  // Where the backend cannot be had, or cannot do a kernel: the CPU, and reason() of the executor or of the kernel says
+  // why; false: an error.
+  bool fall_back = true;
+  // Whether a worker may compile, and where compiled forms are kept (empty: the user's store).
   bool compile = true;
-  std::string store;
+  std::string store = {};
 };
 
 class Executor {
@@ -115,7 +117,7 @@ class Executor {
     std::shared_ptr<const LoadedKernel> kernel;
   };
   std::array<Recent, 16> recent_;
-  std::shared_ptr<Backend> backend_;
+  std::shared_ptr<Home> home_;
   std::string reason_;
 };
 

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "ir/text/text.h"
-#include "runtime/backend.h"
+#include "registry/targets.h"
 #include "runtime/builders.h"
-#include "runtime/isa_backend.h"
+#include "runtime/loaded_kernel.h"
 #include "runtime/program_cache.h"
 #include "targets/isa/isa.h"
 
@@ -215,13 +215,50 @@ TEST(Executor, AMissingBackendIsAnsweredByTheCpu) {
   EXPECT_FALSE(Executor::Create(options));
 }
 
-TEST(Executor, BackendsAreRegistered) {
-  EXPECT_FALSE(RegisterBackend("cpu", {}));
-  ASSERT_TRUE(
-      RegisterBackend("other", [](const ExecutorOptions&) -> Result<std::shared_ptr<Backend>> {
-        return MakeInterpreterBackend();
-      }));
-  EXPECT_EQ(Make("other")->reason(), "");
+// Whatever is registered as a target runs kernels; what nobody judges does not, and what a target refuses the CPU does.
+TEST(Executor, EveryTargetOfTheRegistryIsAPlace) {
+  const auto program = *builders::ElementwiseUnary(ir::Op::Neg, ir::types::I32);
+  for (const std::string& name : registry::TargetNames()) {
+    if (name == "cuda" || name == "nowhere") continue;  // cuda_executor_test.cpp
+    auto executor = Make(name);
+    EXPECT_EQ(executor->backend(), name);
+    EXPECT_EQ(executor->reason(), "") << name;
+    const auto kernel = executor->Load(program);
+    ASSERT_TRUE(kernel) << name << ": " << kernel.error().ToString();
+    EXPECT_EQ((*kernel)->reason().empty(), name != "tasm") << name << ": " << (*kernel)->reason();
+    auto x = *executor->Allocate<int32_t>(5);
+    for (int32_t& value : x.span()) value = 4;
+    ASSERT_TRUE(executor->Launch(**kernel, {}, {x, x})) << name;
+    EXPECT_EQ(x.ToVector(), std::vector<int32_t>(5, -4)) << name;
+  }
+}
+
+TEST(Executor, WhatATargetRefusesTheCpuAnswers) {
+  auto executor = Make("isa");
+  // Wide integers are no type of the machine.
+  const ir::Program wide = *ir::ParseText(R"(frz 1
+func @wide(%x: buffer<i32>) {
+  %zero = const 0 : index
+  %five = const 5 : int<2>
+  %sum = add.checked %five, %five : int<2>
+  %same = eq %sum, %five : int<2>
+  %one = const 1 : i32
+  %two = const 2 : i32
+  %r = select %same, %one, %two : i32
+  store %x, %zero, %r : i32
+  return
+}
+)");
+  const auto kernel = executor->Load(wide);
+  ASSERT_TRUE(kernel) << kernel.error().ToString();
+  EXPECT_NE((*kernel)->reason(), "");
+  auto x = *executor->Allocate<int32_t>(1);
+  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x})), "accepted");
+  EXPECT_EQ(x.ToVector()[0], 2);
+  ExecutorOptions options;
+  options.backend = "isa";
+  options.fall_back = false;
+  EXPECT_EQ((*Executor::Create(options))->Load(wide).error().diag, Diag::Unsupported);
 }
 
 // Executors with the same options share what is ready; others do not see it.

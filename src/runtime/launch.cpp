@@ -8,7 +8,7 @@
 #include "exec/kernel_launch.h"
 #include "exec/launch.h"
 #include "ir/element.h"
-#include "runtime/backend.h"
+#include "runtime/loaded_kernel.h"
 
 namespace frazil::runtime::internal {
 namespace {

@@ -1,8 +1,8 @@
 // Kernels from files. On its own, so that programs that load none do not link every door's reader.
 #include <fmt/format.h>
 
-#include "runtime/backend.h"
 #include "runtime/executor.h"
+#include "runtime/home.h"
 #include "sources/sources.h"
 
 namespace frazil::runtime {
@@ -18,7 +18,7 @@ Result<Source> Source::Read(const std::string& path) {
 }
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::LoadFile(const std::string& path) {
-  return backend_->LoadCached(TRY(Source::Read(path)));
+  return home_->LoadCached(TRY(Source::Read(path)));
 }
 
 }  // namespace frazil::runtime

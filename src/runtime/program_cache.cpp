@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "runtime/backend.h"
+#include "runtime/loaded_kernel.h"
 
 namespace frazil::runtime {
 

@@ -1,6 +1,6 @@
-// Kernels that one backend made ready, by content: the exact digest of the program. Never by buffers, so a new buffer is
-// no miss. A cache belongs to its backend and ends with it, because its kernels do: those of the CPU are sites of that
-// backend's engine, with its options. What the engine compiled is kept beyond the process by its store.
+// Kernels that one home made ready, by content: the exact digest of the program (Source::key). Never by buffers, so a new
+// buffer is no miss. A cache belongs to its home and ends with it, because its kernels do: those of the CPU are sites of
+// that home's engine, with its options. What was compiled is kept beyond the process by the store.
 //
 // A lock around a table is enough: who loads the same source again and again is answered by its executor, which asks
 // here only whether anything was forgotten (generation).

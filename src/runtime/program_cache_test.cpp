@@ -4,8 +4,8 @@
 
 #include <thread>
 
-#include "runtime/backend.h"
 #include "runtime/builders.h"
+#include "runtime/loaded_kernel.h"
 
 namespace frazil::runtime {
 namespace {

@@ -1,4 +1,4 @@
-// The door of kernel/: kernels as C++ functions, on buffers or plain spans.
+// The door of runtime/: kernels as C++ functions, on buffers or plain spans.
 //
 //   using namespace frazil::runtime;
 //   const std::vector<float> values(1000, -1.5f);
@@ -17,7 +17,9 @@
 
 #include "engine/worker/package.h"  // IWYU pragma: export
 #include "runtime/builders.h"       // IWYU pragma: export
+#include "runtime/events.h"         // IWYU pragma: export
 #include "runtime/executor.h"       // IWYU pragma: export
+#include "runtime/loaded_kernel.h"  // IWYU pragma: export
 #include "runtime/ops.h"            // IWYU pragma: export
 #include "runtime/program_cache.h"  // IWYU pragma: export
 #include "runtime/source.h"         // IWYU pragma: export

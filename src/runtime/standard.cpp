@@ -1,4 +1,4 @@
-// Where an op's operands are not plain memory: as arguments of its kernel's program, on the backend that they belong to.
+// Where an op's operands are not plain memory: as arguments of its kernel's program, where they are at home.
 #include "runtime/standard.h"
 
 #include <fmt/format.h>
@@ -10,10 +10,7 @@
 #include "base/check.h"
 #include "base/system/fork.h"
 #include "ir/element.h"
-#include "machines/simt/module.h"
-#include "runtime/backend.h"
-#include "runtime/isa_backend.h"
-#include "targets/isa/isa.h"
+#include "runtime/home.h"
 
 namespace frazil::runtime::internal {
 namespace {
@@ -25,16 +22,17 @@ Diag DiagOf(embed::LaunchError error) {
 }
 
 // Where there is no machine code for this machine: the tile interpreter needs none.
-Result<std::shared_ptr<Backend>> TileBackend() {
-  static const Result<std::shared_ptr<Backend>> backend = MakeIsaBackend();
-  return backend;
+Result<std::shared_ptr<Home>> Tiles() {
+  static const Result<std::shared_ptr<Home>> home =
+      Home::Find({.backend = "isa", .compile = false});
+  return home;
 }
 
-Result<void> RunOn(Backend& backend, std::string_view name, Operands operands) {
+Result<void> RunOn(Home& home, std::string_view name, Operands operands) {
   const embed::KernelData* kernel = StandardKernels().Find(name);
   CHECK(kernel != nullptr);
   const std::shared_ptr<const LoadedKernel> loaded =
-      TRY(backend.LoadCached(TRY(StandardSource(*kernel))));
+      TRY(home.LoadCached(TRY(StandardSource(*kernel))));
   const auto& params = loaded->signature().params;
   CHECK(params.size() == operands.size());
   std::vector<Argument> arguments;
@@ -58,8 +56,7 @@ Result<Source> StandardSource(const embed::KernelData& kernel) {
   const std::lock_guard lock(mutex);
   const auto found = sources.find(&kernel);
   if (found != sources.end()) return found->second;
-  const auto module = TRY(machines::simt::LoadModule(kernel.isa.bytes()));
-  return sources.emplace(&kernel, Source(TRY(targets::isa::Lift(module)))).first->second;
+  return sources.emplace(&kernel, TRY(Source::Embedded(kernel))).first->second;
 }
 
 Result<void> RunElsewhere(std::string_view kernel, Operands operands) {
@@ -75,13 +72,13 @@ Result<void> RunElsewhere(std::string_view kernel, Operands operands) {
     if (operand.form == Operand::Form::Extent && operand.word >> 32 != 0)
       return Fail(Diag::BadLaunch, fmt::format("{}: a dimension is above 2^32 - 1", kernel));
   CHECK(first != nullptr && first->home != nullptr);
-  return RunOn(*static_cast<Backend*>(first->home), kernel, operands);
+  return RunOn(*static_cast<Home*>(first->home), kernel, operands);
 }
 
 Result<void> Refused(std::string_view kernel, const embed::Status& status, Operands operands) {
   if (status.error() != embed::LaunchError::NoCode)
     return Fail(DiagOf(status.error()), status.ToString());
-  return RunOn(*TRY(TileBackend()), kernel, operands);
+  return RunOn(*TRY(Tiles()), kernel, operands);
 }
 
 }  // namespace frazil::runtime::internal

@@ -52,12 +52,13 @@ SPECIAL = {"monitor": {"base"}}
 TOOLS = {
     "frazil": {"aot", "arguments", "audit", "base", "engine", "exec", "frazil", "frontends/circuits", "frontends/python", "ir", "machines/simt",
                "machines/tasm", "optimize", "oracle", "registry", "sources", "store", "targets", "verify"},
-    "gpu": {"base", "exec", "frontends/python", "generator", "ir", "support", "targets/cuda", "targets/native", "targets/wasm", "verify"},
+    "gpu": {"base", "engine", "exec", "frontends/python", "generator", "ir", "registry", "runtime", "support", "targets/cuda", "targets/native", "targets/wasm",
+            "verify"},
     "manual": {"base", "ir", "machines"},
     "prelude": set(),
     "rules": {"ir", "verify"},
     "stage0": {"aot"},
-    "worker": {"base", "engine", "targets/native", "verify"},
+    "worker": {"base", "engine", "ir", "targets/cuda", "targets/native", "verify"},
 }
 # Flags and JSON are the tools' business.
 TOOLS_THIRD_PARTY = {"fmt", "CLI", "nlohmann"}

@@ -136,6 +136,13 @@ exec::Value KernelArgument(const ir::KernelParam& param, std::mt19937_64& random
 
 }  // namespace
 
+std::vector<exec::Value> KernelArguments::Next() {
+  std::vector<exec::Value> arguments;
+  for (const ir::KernelParam& param : signature_.params)
+    arguments.push_back(KernelArgument(param, random_));
+  return arguments;
+}
+
 int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs) {
   Tally tally;
   int trapped = 0;
@@ -153,11 +160,9 @@ int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs
       Fault(tally, fmt::format("{}: {}", path.string(), callable.error().ToString()));
       continue;
     }
-    std::mt19937_64 random(11);
+    KernelArguments made(signature);
     for (int run = 0; run < runs; ++run) {
-      std::vector<exec::Value> arguments;
-      for (const ir::KernelParam& param : signature.params)
-        arguments.push_back(KernelArgument(param, random));
+      const std::vector<exec::Value> arguments = made.Next();
       const auto before = exec::CopyValues(arguments);
       const auto reference_arguments = exec::CopyValues(arguments);
       const exec::RunContext context;

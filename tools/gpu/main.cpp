@@ -1,4 +1,4 @@
-// Checks and measures a bundle on a GPU:  frazil-gpu BUNDLE [programs] [kernels] [judge] [random] [sweep] [measure]
+// Checks and measures a bundle on a GPU:  frazil-gpu BUNDLE [programs] [kernels] [judge] [executor] [random] [sweep] [measure]
 // [--out FOLDER]
 #include <fmt/format.h>
 
@@ -8,7 +8,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "registry/targets.h"
 #include "runner.h"
+#include "targets/cuda/driver/target.h"
 
 namespace frazil::gpu {
 
@@ -35,8 +37,9 @@ std::vector<std::filesystem::path> Modules(const std::filesystem::path& folder) 
 namespace {
 
 constexpr std::string_view Folders[][2] = {{"programs", "programs"}, {"kernels", "kernels"},
-                                           {"judge", "kernels"},     {"random", "random"},
-                                           {"sweep", "sweeps"},      {"measure", "benches"}};
+                                           {"judge", "kernels"},     {"executor", "kernels"},
+                                           {"random", "random"},     {"sweep", "sweeps"},
+                                           {"measure", "benches"}};
 
 // Nothing that was checked is no success. Empty, or what is wrong with a word.
 std::string WrongWord(const std::filesystem::path& bundle, std::string_view word) {
@@ -53,8 +56,8 @@ std::string WrongWord(const std::filesystem::path& bundle, std::string_view word
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
     fmt::print(stderr,
-               "usage: frazil-gpu BUNDLE [programs] [kernels] [judge] [random] [sweep] [measure] "
-               "[--out FOLDER]\n");
+               "usage: frazil-gpu BUNDLE [programs] [kernels] [judge] [executor] [random] [sweep] "
+               "[measure] [--out FOLDER]\n");
     return 1;
   }
   const std::filesystem::path bundle = words[1];
@@ -69,7 +72,10 @@ int Main(std::span<char*> words) {
       return 1;
     }
   }
-  auto device = targets::cuda::Device::Open();
+  registry::RegisterTarget(
+      {"cuda", [] { return targets::cuda::MakeDriverTarget(FRAZIL_GPU_LIBRARY); },
+       verify::RunsJudge, "tasm"});
+  auto device = targets::cuda::Device::Open(FRAZIL_GPU_LIBRARY);
   if (!device) {
     fmt::print(stderr, "{}\n", device.error().ToString());
     return ExitCodeOf(ClassOf(device.error().diag));
@@ -84,6 +90,7 @@ int Main(std::span<char*> words) {
     if (word == "random") failures += CheckRandom(*device, bundle / "random", 4);
     if (word == "kernels") failures += CheckKernels(*device, bundle / "kernels", 12);
     if (word == "judge") failures += JudgeKernels(*device, bundle / "kernels");
+    if (word == "executor") failures += CheckExecutor(bundle / "kernels");
     if (word == "sweep") failures += Sweep(*device, bundle / "sweeps", out);
     if (word == "measure") failures += Measure(*device, bundle / "benches");
     std::fflush(stdout);

@@ -1,109 +1,11 @@
-// Launches without a GPU: the functions of a driver that does nothing, in this program, and what is asked of them.
+// Launches without a GPU: on the driver in this program (test_driver.h), and what is asked of it.
 #include "targets/cuda/driver/callable.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
-
-#include "exec/meaning/interpreter.h"
-#include "ir/text/text.h"
-
-namespace {
-
-std::vector<std::pair<unsigned, unsigned>> launched;  // blocks, threads
-const char* failing = nullptr;                        // the function that fails
-
-int StatusOf(const char* function) {
-  return failing != nullptr && std::strcmp(failing, function) == 0 ? 719 : 0;
-}
-
-template <typename T>
-int Give(T** handle, const char* function) {
-  static char thing;
-  *handle = reinterpret_cast<T*>(&thing);
-  return StatusOf(function);
-}
-
-}  // namespace
-
-namespace cuda = frazil::targets::cuda;
-
-extern "C" {
-int cuInit(unsigned) { return 0; }
-int cuDeviceGet(int* device, int) { return *device = 0; }
-int cuDeviceGetName(char* name, int size, int) {
-  std::strncpy(name, "nothing", static_cast<size_t>(size));
-  return 0;
-}
-int cuDeviceGetAttribute(int* value, int which, int) {
-  *value = which == 16 ? 4 : which == 75 ? 9 : which == 97 ? 1 << 17 : 0;
-  return 0;
-}
-int cuDevicePrimaryCtxRetain(cuda::ContextHandle** context, int) { return Give(context, "retain"); }
-int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
-int cuCtxSetCurrent(cuda::ContextHandle*) { return 0; }
-int cuModuleLoadDataEx(cuda::ModuleHandle** module, const void*, unsigned, int*, void**) {
-  return Give(module, "load");
-}
-int cuModuleUnload(cuda::ModuleHandle*) { return 0; }
-int cuModuleGetFunction(cuda::FunctionHandle** function, cuda::ModuleHandle*, const char*) {
-  return Give(function, "function");
-}
-int cuFuncSetAttribute(cuda::FunctionHandle*, int, int) { return 0; }
-int cuFuncGetAttribute(int*, int, cuda::FunctionHandle*) { return 0; }
-int cuMemAlloc_v2(cuda::DevicePointer* address, size_t bytes) {
-  if (const int status = StatusOf("allocate"); status != 0) return status;
-  *address = reinterpret_cast<cuda::DevicePointer>(std::malloc(bytes));
-  return 0;
-}
-int cuMemFree_v2(cuda::DevicePointer address) {
-  std::free(reinterpret_cast<void*>(address));
-  return 0;
-}
-int cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void* from, size_t bytes,
-                         cuda::StreamHandle*) {
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  return 0;
-}
-int cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, size_t bytes, cuda::StreamHandle*) {
-  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
-  return 0;
-}
-int cuMemcpyDtoDAsync_v2(cuda::DevicePointer, cuda::DevicePointer, size_t, cuda::StreamHandle*) {
-  return 0;
-}
-int cuMemsetD8Async(cuda::DevicePointer to, unsigned char value, size_t bytes,
-                    cuda::StreamHandle*) {
-  std::memset(reinterpret_cast<void*>(to), value, bytes);
-  return 0;
-}
-int cuStreamCreate(cuda::StreamHandle** stream, unsigned) { return Give(stream, "stream"); }
-int cuStreamDestroy_v2(cuda::StreamHandle*) { return 0; }
-int cuStreamSynchronize(cuda::StreamHandle*) { return StatusOf("wait"); }
-int cuStreamQuery(cuda::StreamHandle*) { return 0; }
-int cuLaunchKernel(cuda::FunctionHandle*, unsigned blocks, unsigned, unsigned, unsigned threads,
-                   unsigned, unsigned, unsigned, cuda::StreamHandle*, void**, void**) {
-  launched.emplace_back(blocks, threads);
-  return StatusOf("launch");
-}
-int cuStreamBeginCapture_v2(cuda::StreamHandle*, int) { return 0; }
-int cuStreamEndCapture(cuda::StreamHandle*, cuda::GraphHandle**) { return 0; }
-int cuGraphInstantiateWithFlags(cuda::GraphExecHandle**, cuda::GraphHandle*, unsigned long long) {
-  return 0;
-}
-int cuGraphLaunch(cuda::GraphExecHandle*, cuda::StreamHandle*) { return 0; }
-int cuGraphDestroy(cuda::GraphHandle*) { return 0; }
-int cuGraphExecDestroy(cuda::GraphExecHandle*) { return 0; }
-int cuEventCreate(cuda::EventHandle** event, unsigned) { return Give(event, "event"); }
-int cuEventRecord(cuda::EventHandle*, cuda::StreamHandle*) { return 0; }
-int cuEventElapsedTime(float*, cuda::EventHandle*, cuda::EventHandle*) { return 0; }
-int cuEventDestroy_v2(cuda::EventHandle*) { return 0; }
-int cuGetErrorString(int, const char** text) {
-  *text = "no luck";
-  return 0;
-}
-}
+#include "ir/digest.h"
+#include "targets/cuda/driver/target.h"
+#include "targets/cuda/driver/test_driver.h"
 
 namespace frazil::targets::cuda {
 namespace {
@@ -136,7 +38,7 @@ PtxModule ModuleOf(StepKind kind) {
 
 Result<exec::Outcome> RunOn(PtxModule module, int64_t a, int64_t b,
                             const exec::RunContext& context = {}) {
-  launched.clear();
+  test_driver::Get().launched.clear();
   auto callable = MakeCudaCallable(NoDevice(), std::move(module));
   EXPECT_TRUE(callable) << callable.error().ToString();
   const Value arguments[] = {Value::Int(ir::types::Index, a), Value::Int(ir::types::Index, b)};
@@ -145,6 +47,7 @@ Result<exec::Outcome> RunOn(PtxModule module, int64_t a, int64_t b,
 
 TEST(Launches, IterationsThatAreTooManyAreRefusedAndNeverNone) {
   EXPECT_TRUE(RunOn(ModuleOf(StepKind::Flat), 5, 5));
+  const auto& launched = test_driver::Get().launched;
   EXPECT_TRUE(launched.empty());
   EXPECT_TRUE(RunOn(ModuleOf(StepKind::Flat), -3, 1000));
   ASSERT_EQ(launched.size(), 1u);
@@ -203,13 +106,69 @@ TEST(Launches, ScratchOfBranchesIsNoFalseTrap) {
 TEST(Launches, AFailureIsToldAsItIs) {
   for (const char* function : {"allocate", "launch", "wait"}) {
     auto device = NoDevice();
-    failing = function;
+    test_driver::Get().failing = function;
     const auto outcome = RunOn(ModuleOf(StepKind::Flat), 0, 10);
-    failing = nullptr;
+    test_driver::Get().failing = nullptr;
     ASSERT_FALSE(outcome) << function;
     EXPECT_NE(outcome.error().message.find("failed: no luck"), std::string::npos);
     EXPECT_EQ(outcome.error().message.find("CPU"), std::string::npos) << outcome.error().message;
   }
+}
+
+constexpr const char* DivideText = R"(frz 1
+func @divide(%a: i32, %b: i32, %x: buffer<i32>) -> (i32) {
+  %zero = const 0 : index
+  %v = load %x, %zero : i32
+  %q = div.trunc %a, %b : i32
+  %s = add %q, %v : i32
+  store %x, %zero, %s : i32
+  return %s
+}
+)";
+
+// The target without a compiler: it runs what was made elsewhere, and only for the program that it was made of.
+TEST(DriverTarget, LoadsAndRunsWhatOthersEmitted) {
+  const DriverTarget target("");
+  const ir::Program program = *ir::ParseText(DivideText);
+  EXPECT_EQ(target.Emit(program, {}).error().diag, Diag::MissingTool);
+  EXPECT_EQ(*target.Machine(), "nothing by " + (*Device::Open(""))->driver());
+  EXPECT_NE((*Device::Open(""))->driver().find(", CUDA 13.0"), std::string::npos);
+  auto artifact = ArtifactOfModule(SerializeModule(test_driver::ModuleOf(program, program)));
+  ASSERT_TRUE(artifact) << artifact.error().ToString();
+  EXPECT_EQ(artifact->profile, "sm_90");
+  EXPECT_EQ(ir::ExactDigest(*artifact->source), ir::ExactDigest(program));
+  const int64_t before = test_driver::Get().allocations;
+  {
+    const auto callable = target.Load(*artifact);
+    ASSERT_TRUE(callable) << callable.error().ToString();
+    EXPECT_TRUE((*callable)->is_concurrent());
+    auto memory = std::make_shared<exec::Memory>(ir::types::I32, 1);
+    memory->Set(0, std::vector<uint64_t>{5});
+    const Value arguments[] = {Value::Int(ir::types::I32, 7), Value::Int(ir::types::I32, -2),
+                               Value::Buffer(memory)};
+    const auto outcome = (*callable)->Run(arguments, {});
+    ASSERT_TRUE(outcome) << outcome.error().ToString();
+    EXPECT_EQ(outcome->results[0], Value::Int(ir::types::I32, 2));
+    uint64_t stored = 0;
+    memory->Get(0, {&stored, 1});
+    EXPECT_EQ(stored, 2u);
+    const Value by_zero[] = {arguments[0], Value::Int(ir::types::I32, 0), arguments[2]};
+    const auto trapped = (*callable)->Run(by_zero, {});
+    ASSERT_TRUE(trapped);
+    EXPECT_EQ(trapped->trap, (exec::TrapInfo{ir::Trap::DivisionByZero, ir::Op::DivTrunc, -1}));
+  }
+  EXPECT_EQ(test_driver::Get().allocations, before) << "what was taken was given back";
+  artifact->source = std::make_shared<const ir::Program>(
+      *ir::ParseText("frz 1\nfunc @main() {\n  return\n}\n"));
+  EXPECT_EQ(target.Load(*artifact).error().message, "the PTX module is of another program");
+}
+
+TEST(DriverTarget, WithoutADriverThereIsNoMachine) {
+  const DriverTarget target("libfrazil_there_is_no_such_driver.so.1");
+  EXPECT_EQ(target.Machine().error().diag, Diag::NoDevice);
+  const ir::Program program = *ir::ParseText(DivideText);
+  const auto artifact = ArtifactOfModule(SerializeModule(test_driver::ModuleOf(program, program)));
+  EXPECT_EQ(target.Load(*artifact).error().diag, Diag::NoDevice);
 }
 
 }  // namespace

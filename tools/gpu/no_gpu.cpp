@@ -1,0 +1,2 @@
+// The driver of tests, for frazil-gpu without a GPU.
+#include "targets/cuda/driver/test_driver.h"
