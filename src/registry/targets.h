@@ -20,8 +20,8 @@ struct TargetEntry {
   std::function<std::unique_ptr<exec::Target>()> make;  // called once, when it is first asked for
   // verify::LiftingJudge, ModuleJudge, RunsJudge, or one of its own. Null: its forms are judged by nobody, and so nothing
   // calls them.
-  using JudgeMaker =
-      std::function<std::shared_ptr<const verify::TargetJudge>(std::shared_ptr<const exec::Target>)>;
+  using JudgeMaker = std::function<std::shared_ptr<const verify::TargetJudge>(
+      std::shared_ptr<const exec::Target>)>;
   JudgeMaker judge = {};
   std::string before = {};  // listed before that one; empty: last
   bool only_loads = false;  // it gives way to a target of its name that emits, too

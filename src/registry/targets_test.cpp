@@ -34,8 +34,7 @@ class Moon final : public exec::Target {
 
 TEST(Targets, StandardOnesAreThereInTheirOrder) {
   const std::vector<std::string> names = TargetNames();
-  const std::vector<std::string> standard = {"interp", "isa", "wasm",
-                                             "c",      "cuda", "tasm"};
+  const std::vector<std::string> standard = {"interp", "isa", "wasm", "c", "cuda", "tasm"};
   EXPECT_EQ(std::vector(names.begin(), names.begin() + 6), standard);
   for (const std::string& name : standard) {
     const auto target = FindTarget(name);
@@ -58,7 +57,8 @@ TEST(Targets, AMissingOneIsNamedWithThoseThatThereAre) {
 }
 
 TEST(Targets, OneMoreIsRegisteredAtItsPlace) {
-  ASSERT_TRUE(RegisterTarget({"moon", [] { return std::make_unique<Moon>(); }, verify::RunsJudge, "tasm"}));
+  ASSERT_TRUE(
+      RegisterTarget({"moon", [] { return std::make_unique<Moon>(); }, verify::RunsJudge, "tasm"}));
   EXPECT_FALSE(RegisterTarget({"moon", [] { return std::make_unique<Moon>(); }}));
   EXPECT_FALSE(RegisterTarget({"interp", [] { return std::make_unique<Moon>(); }}));
   EXPECT_EQ(TargetNames(),
@@ -83,8 +83,7 @@ TEST(Targets, BringTheirJudges) {
   for (const char* name : {"interp", "isa", "wasm", "c", "cuda"})
     EXPECT_TRUE(verify::HasJudge(name)) << name;
   EXPECT_FALSE(verify::HasJudge("mars"));
-  ASSERT_TRUE(
-      RegisterTarget({"mars", [] { return std::make_unique<Moon>(); }, verify::RunsJudge}));
+  ASSERT_TRUE(RegisterTarget({"mars", [] { return std::make_unique<Moon>(); }, verify::RunsJudge}));
   EXPECT_TRUE(verify::HasJudge("mars"));
   exec::CompiledForm form;
   form.target = "mars";
@@ -96,7 +95,8 @@ TEST(Targets, BringTheirJudges) {
   form.target = "interp";
   form.payload = form.candidate;
   EXPECT_TRUE(verify::CallsEqual(*verify::VerifyForm(Add(), form, {})));
-  form.payload = "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = sub %x, %y : i32\nreturn %r\n}\n";
+  form.payload =
+      "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = sub %x, %y : i32\nreturn %r\n}\n";
   EXPECT_FALSE(verify::CallsEqual(*verify::VerifyForm(Add(), form, {})));
 }
 

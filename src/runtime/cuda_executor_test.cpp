@@ -12,6 +12,7 @@
 #include "runtime/events.h"
 #include "runtime/executor.h"
 #include "runtime/form_kernel.h"
+#include "runtime/ops.h"
 #include "runtime/program_cache.h"
 #include "targets/cuda/driver/target.h"
 #include "targets/cuda/driver/test_driver.h"
@@ -27,15 +28,14 @@ static_assert(std::is_invocable_v<decltype(&FormKernel::Load), Source, engine::A
                                   const exec::Target&, FormKernel::Instead>);
 static_assert(!std::is_invocable_v<decltype(&FormKernel::Load), Source, exec::CompiledForm,
                                    const exec::Target&, FormKernel::Instead>);
-static_assert(!std::is_invocable_v<decltype(&FormKernel::Load), Source,
-                                   verify::Verified<exec::CompiledForm>, const exec::Target&,
-                                   FormKernel::Instead>);
+static_assert(
+    !std::is_invocable_v<decltype(&FormKernel::Load), Source, verify::Verified<exec::CompiledForm>,
+                         const exec::Target&, FormKernel::Instead>);
 static_assert(!std::is_constructible_v<FormKernel, Source, engine::Admitted,
                                        std::unique_ptr<exec::Callable>, FormKernel::Instead>);
 
 exec::Artifact Proposal(const ir::Program& program, const ir::Program& code) {
-  return *cuda::ArtifactOfModule(
-      cuda::SerializeModule(cuda::test_driver::ModuleOf(program, code)));
+  return *cuda::ArtifactOfModule(cuda::SerializeModule(cuda::test_driver::ModuleOf(program, code)));
 }
 
 class CudaExecutor : public testing::Test {
@@ -148,8 +148,10 @@ TEST_F(CudaExecutor, AWrongKernelIsRefusedAndTheCpuAnswers) {
 
 TEST_F(CudaExecutor, AModuleOfAnotherProgramIsNone) {
   options.fall_back = false;
-  EXPECT_NE(Make()->Load(Source(right, {Proposal(wrong, right)})).error().message.find(
-                "the PTX module is of another program"),
+  EXPECT_NE(Make()
+                ->Load(Source(right, {Proposal(wrong, right)}))
+                .error()
+                .message.find("the PTX module is of another program"),
             std::string::npos);
   exec::Artifact damaged = Proposal(right, right);
   damaged.bytes.resize(damaged.bytes.size() / 2);
@@ -247,11 +249,14 @@ TEST_F(CudaExecutor, WithoutPtxTheCpuAnswers) {
   auto executor = Make();
   const auto kernel = *executor->Load(right);
   EXPECT_NE(kernel->reason().find("no compiler for PTX"), std::string::npos) << kernel->reason();
+  ASSERT_EQ(Told(engine::Verb::Refuse).size(), 1u);
+  EXPECT_EQ(Told(engine::Verb::Refuse)[0].detail, kernel->reason() + "; the CPU answers");
   ExpectTriples(*executor, *kernel);
   // Ops on its buffers go the same way.
   auto x = *executor->Allocate<float>(3);
   for (float& value : x.span()) value = -1;
-  ASSERT_TRUE(executor->Load(*builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32)));
+  ASSERT_TRUE(ops::math::neg(x, x));
+  EXPECT_EQ(x.ToVector(), std::vector<float>(3, 1));
 }
 
 TEST_F(CudaExecutor, WithoutAGpuThatIsSaidOnce) {
@@ -293,8 +298,7 @@ struct Embedded {
 
 TEST_F(CudaExecutor, EmbeddedKernelsProposeTheirPtx) {
   const std::string isa(targets::isa::Lower(right)->bytes);
-  const std::string ptx =
-      cuda::SerializeModule(cuda::test_driver::ModuleOf(right, right));
+  const std::string ptx = cuda::SerializeModule(cuda::test_driver::ModuleOf(right, right));
   auto executor = Make();
   for (const Embedded& kernel : {Embedded(isa, ptx), Embedded("", ptx)}) {
     const auto source = Source::Embedded(kernel.data());
@@ -307,8 +311,7 @@ TEST_F(CudaExecutor, EmbeddedKernelsProposeTheirPtx) {
   ASSERT_TRUE(portable);
   EXPECT_EQ(portable->ProposalFor("cuda"), nullptr);
   ExpectTriples(*executor, **executor->Load(*portable));
-  const std::string other =
-      cuda::SerializeModule(cuda::test_driver::ModuleOf(wrong, wrong));
+  const std::string other = cuda::SerializeModule(cuda::test_driver::ModuleOf(wrong, wrong));
   EXPECT_EQ(Source::Embedded(Embedded(isa, other).data()).error().message,
             "the PTX of scale is of another program");
   EXPECT_FALSE(Source::Embedded(Embedded("", "").data()));

@@ -60,8 +60,7 @@ Result<std::shared_ptr<Storage>> Executor::AllocateStorage(Kind kind, int64_t le
   if (length < 0 || length > std::numeric_limits<int64_t>::max() / 64)
     return Fail(Diag::BadLaunch, fmt::format("a buffer cannot have {} elements", length));
   // Memory of the CPU is anybody's: only of other homes it is known where ops on it run.
-  auto storage =
-      std::make_shared<Storage>(kind, length, home_->is_cpu() ? nullptr : home_);
+  auto storage = std::make_shared<Storage>(kind, length, home_->is_cpu() ? nullptr : home_);
   if (storage->data == nullptr)
     return Fail(Diag::LimitReached,
                 fmt::format("there is no memory for {} elements of {}", length, NameOf(kind)));
@@ -114,7 +113,7 @@ Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const Source& source)
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& program) {
   return home_->cache().FindOrMake(ir::ExactDigest(program),
-                                      [&] { return home_->Load(Source(program)); });
+                                   [&] { return home_->Load(Source(program)); });
 }
 
 Result<void> Executor::Launch(const LoadedKernel& kernel, const LaunchConfig& config,

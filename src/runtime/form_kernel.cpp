@@ -50,9 +50,8 @@ exec::CompiledForm FormOf(const Source& source, exec::Artifact artifact,
   form.symbol = std::move(artifact.entry_symbol);
   form.payload = std::move(artifact.bytes);
   // Whoever emitted it, these bytes as that machine compiles them are what a verdict is about.
-  form.toolchain = machine.empty()
-                       ? exec::NativeToolchain()
-                       : fmt::format("{} on {}", Sha256Hex(form.payload), machine);
+  form.toolchain = machine.empty() ? exec::NativeToolchain()
+                                   : fmt::format("{} on {}", Sha256Hex(form.payload), machine);
   // It takes no other form's place: whoever asks for this target by its name gets it.
   form.cost = exec::Bytes{form.payload.size()};
   return form;
@@ -89,20 +88,18 @@ Result<engine::Admitted> AdmitForm(const exec::Target& target, const Source& sou
   if (is_kept) verified = store->FindVerified(key, policy);
   const bool was_kept = verified && (*verified)->payload == form.payload;
   if (!was_kept) {
-    verify::Examined examined = TRY(verify::Examine(program, {program, {}, {}, "source"},
-                                                    form, policy, JudgeOptions()));
-    if (!examined.form) {
-      TellOf(form, engine::Verb::Refuse, examined.refusal);
-      return Fail(Diag::NotAdmitted, fmt::format("its form for {} is not admitted: {}",
-                                                 form.target, examined.refusal));
-    }
+    verify::Examined examined =
+        TRY(verify::Examine(program, {program, {}, {}, "source"}, form, policy, JudgeOptions()));
+    if (!examined.form)
+      return Fail(Diag::NotAdmitted, fmt::format("its form for {} is not admitted: {}", form.target,
+                                                 examined.refusal));
     verified = std::move(examined.form);
   }
   auto admitted = engine::Admit(*verified, nullptr, policy);
   if (!admitted) return Fail(Diag::NotAdmitted, std::move(admitted.error()));
   TellOf(form, engine::Verb::Admit,
-       fmt::format("{}{}", was_kept ? "from the store, " : "",
-                   verify::Describe(verified->evidence().lowering)));
+         fmt::format("{}{}", was_kept ? "from the store, " : "",
+                     verify::Describe(verified->evidence().lowering)));
   if (is_kept && !was_kept && store->Put(key, verify::Seal(*verified, store->key())))
     TellOf(form, engine::Verb::Keep, "");
   return std::move(*admitted);

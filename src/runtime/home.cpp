@@ -8,6 +8,7 @@
 
 #include "base/system/process.h"
 #include "engine/worker/find_worker.h"
+#include "ir/digest.h"
 #include "ir/text/text.h"
 #include "registry/targets.h"
 #include "runtime/events.h"
@@ -41,8 +42,8 @@ Result<const exec::Target*> FindTarget(const std::string& name) {
   const Result<const exec::Target*> target = registry::FindTarget(name);
   if (!target)
     return Fail(Diag::NoDevice,
-                fmt::format("there is no backend '{}' in this program; it has {}, {}", name, CpuName,
-                            fmt::join(registry::TargetNames(), ", ")));
+                fmt::format("there is no backend '{}' in this program; it has {}, {}", name,
+                            CpuName, fmt::join(registry::TargetNames(), ", ")));
   TRY((*target)->Machine());
   if (name == "isa") internal::InstallTileMath();
   return *target;
@@ -129,7 +130,10 @@ Result<std::shared_ptr<const LoadedKernel>> Home::LoadForm(const Source& source)
     return TRY(FormKernel::Load(source, admitted, *target_, instead));
   }();
   if (loaded || cpu_ == nullptr || !IsOfTarget(loaded.error())) return loaded;
-  return cpu_->LoadSlot(source, std::move(loaded.error().message));
+  std::string reason = std::move(loaded.error().message);
+  Tell({MillisecondsNow(), ir::ShortDigest(source.exact()), engine::Verb::Refuse, name(),
+        reason + "; the CPU answers"});
+  return cpu_->LoadSlot(source, std::move(reason));
 }
 
 // A process of its own, as every compiler is: what is wrong with it costs a kernel its place on the target.
@@ -140,16 +144,17 @@ Result<exec::Artifact> Home::EmitByWorker(const ir::Program& program) const {
                         .words = {"frazil-worker", fmt::format("--memory={}", EmitMemoryBytes),
                                   fmt::format("--emit={}", target_->name())}};
   const std::string text = ir::PrintText(program);
-  const auto run = RunCommand(command, {.input = text,
-                                        .deadline = Deadline::After(EmitMs),
-                                        .most_bytes = MostArtifactBytes});
-  if (!run) return Fail(Diag::WorkerFailed, "the worker cannot be started: " + run.error().message());
+  const auto run = RunCommand(
+      command,
+      {.input = text, .deadline = Deadline::After(EmitMs), .most_bytes = MostArtifactBytes});
+  if (!run)
+    return Fail(Diag::WorkerFailed, "the worker cannot be started: " + run.error().message());
   if (run->timed_out)
     return Fail(Diag::WorkerFailed, fmt::format("the worker was killed after {} ms", EmitMs));
   if (!run->ending.is_success())
-    return Fail(Diag::Unsupported,
-                run->messages.empty() ? "the worker ended with " + run->ending.ToString()
-                                      : run->messages.substr(0, run->messages.find('\n')));
+    return Fail(Diag::Unsupported, run->messages.empty()
+                                       ? "the worker ended with " + run->ending.ToString()
+                                       : run->messages.substr(0, run->messages.find('\n')));
   return targets::cuda::ArtifactOfModule(run->output);
 }
 

@@ -37,8 +37,8 @@ class Home {
   Result<exec::Artifact> EmitByWorker(const ir::Program& program) const;
 
   const ExecutorOptions options_;
-  const exec::Target* const target_;   // null: the engine
-  const std::shared_ptr<Home> cpu_;    // answers where the target cannot; null: nobody does
+  const exec::Target* const target_;  // null: the engine
+  const std::shared_ptr<Home> cpu_;   // answers where the target cannot; null: nobody does
   // Made when they are first needed: an executor that only has buffers needs neither.
   ForkOnce once_;
   std::optional<engine::Engine> engine_;

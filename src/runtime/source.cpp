@@ -27,8 +27,8 @@ Source::Source(ir::Program program, std::vector<exec::Artifact> proposals) {
   std::string key = exact;
   for (const exec::Artifact& proposal : proposals)
     key += "+" + proposal.target + Sha256Hex(proposal.bytes);
-  data_ = std::make_shared<const Data>(Data{std::move(program), std::move(exact), std::move(key),
-                                            NextId(), std::move(proposals)});
+  data_ = std::make_shared<const Data>(
+      Data{std::move(program), std::move(exact), std::move(key), NextId(), std::move(proposals)});
 }
 
 const exec::Artifact* Source::ProposalFor(std::string_view target) const {

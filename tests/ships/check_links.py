@@ -16,7 +16,7 @@ FOLDERS = {
     "embed": {"base", "embed"},
     "rt": {"base", "embed", "ir", "exec", "profile", "verify", "store", "dispatch"},
     "frazil": {"base", "embed", "ir", "exec", "profile", "verify", "store", "dispatch", "optimize", "engine", "frontends",
-               "targets", "sources", "registry", "oracle"},
+               "targets", "sources", "registry", "oracle", "runtime"},
 }
 ALL_FOLDERS = FOLDERS["frazil"]
 

@@ -27,8 +27,7 @@ RunResult Ask(const std::string& option, const std::string& input) {
 }
 
 TEST(WorkerEmits, AModuleOfTheProgramThatItWasGiven) {
-  const ir::Program program =
-      *runtime::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
+  const ir::Program program = *runtime::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
   const RunResult run = Ask("--emit=cuda", ir::PrintText(program));
   ASSERT_TRUE(run.ending.is_success()) << run.messages;
   const auto module = cuda::ParseModule(run.output);

@@ -72,9 +72,9 @@ int Main(std::span<char*> words) {
       return 1;
     }
   }
-  registry::RegisterTarget(
-      {"cuda", [] { return targets::cuda::MakeDriverTarget(FRAZIL_GPU_LIBRARY); },
-       verify::RunsJudge, "tasm"});
+  registry::RegisterTarget({"cuda",
+                            [] { return targets::cuda::MakeDriverTarget(FRAZIL_GPU_LIBRARY); },
+                            verify::RunsJudge, "tasm"});
   auto device = targets::cuda::Device::Open(FRAZIL_GPU_LIBRARY);
   if (!device) {
     fmt::print(stderr, "{}\n", device.error().ToString());

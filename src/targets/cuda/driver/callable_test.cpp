@@ -158,8 +158,8 @@ TEST(DriverTarget, LoadsAndRunsWhatOthersEmitted) {
     EXPECT_EQ(trapped->trap, (exec::TrapInfo{ir::Trap::DivisionByZero, ir::Op::DivTrunc, -1}));
   }
   EXPECT_EQ(test_driver::Get().allocations, before) << "what was taken was given back";
-  artifact->source = std::make_shared<const ir::Program>(
-      *ir::ParseText("frz 1\nfunc @main() {\n  return\n}\n"));
+  artifact->source =
+      std::make_shared<const ir::Program>(*ir::ParseText("frz 1\nfunc @main() {\n  return\n}\n"));
   EXPECT_EQ(target.Load(*artifact).error().message, "the PTX module is of another program");
 }
 

@@ -63,8 +63,7 @@ Result<std::shared_ptr<Device>> Device::Open(const std::string& library) {
   device->name_ = name;
   int version = 0;
   TRY_VOID(device->Check(api->GetDriverVersion(&version), "asking for the driver's version"));
-  device->driver_ =
-      fmt::format("{}, CUDA {}.{}", api->file, version / 1000, version % 1000 / 10);
+  device->driver_ = fmt::format("{}, CUDA {}.{}", api->file, version / 1000, version % 1000 / 10);
   auto attribute = [&](int which) {
     int value = 0;
     api->GetAttribute(&value, which, device->device_);

@@ -70,8 +70,8 @@ inline int RunModule(const Module& module, const uint64_t* words, size_t count) 
     for (const exec::Value& earlier : arguments)
       if (earlier.memory && earlier.memory->data() == data) memory = earlier.memory;
     if (!memory)
-      memory = std::make_shared<exec::Memory>(type.element(), static_cast<int64_t>(words[at + 1]),
-                                              data);
+      memory =
+          std::make_shared<exec::Memory>(type.element(), static_cast<int64_t>(words[at + 1]), data);
     arguments.push_back(exec::Value::Buffer(std::move(memory)));
     at += 2;
   }
@@ -79,8 +79,8 @@ inline int RunModule(const Module& module, const uint64_t* words, size_t count) 
   const auto outcome = exec::Interpret(*module.program, arguments);
   if (!outcome) return LaunchFailed;
   if (outcome->trap) {
-    run[0] = static_cast<uint64_t>(outcome->trap->kind) << 8 |
-             static_cast<uint64_t>(outcome->trap->op);
+    run[0] =
+        static_cast<uint64_t>(outcome->trap->kind) << 8 | static_cast<uint64_t>(outcome->trap->op);
     run[1] = static_cast<uint64_t>(outcome->trap->index);
     run[2] = 1;
     return 0;
