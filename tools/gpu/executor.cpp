@@ -58,9 +58,9 @@ class ExecutorCheck {
     fmt::print("executor: Create took {:.1f} ms, the first time\n", Milliseconds(start));
     Judged();
     FromTheStore();
-    Planted();
-    WithoutPtx();
     Times();
+    WithoutPtx();
+    Planted();  // last: a GPU that was led astray stays so for this process
     fmt::print("executor: {} failures\n", failures_);
     return failures_;
   }
@@ -183,13 +183,12 @@ class ExecutorCheck {
     if (events_.from_store != admitted_) Fault("what was kept was not found again");
   }
 
-  // One kind of instruction taken for another, everywhere. (The last are those of the driver in tests, whose assembly is
+  // One kind of instruction taken for another, everywhere; of floats, which are no addresses. (The last are those of the driver in tests, whose assembly is
   // the text form.)
   void Planted() {
     constexpr std::pair<std::string_view, std::string_view> Swaps[] = {
         {"add.rn.f32", "sub.rn.f32"}, {"mul.rn.f32", "add.rn.f32"}, {"add.rn.f64", "sub.rn.f64"},
-        {"min.s32", "max.s32"},       {"max.s32", "min.s32"},       {"div.rn.f32", "mul.rn.f32"},
-        {"= add ", "= sub "},         {"= mul ", "= add "}};
+        {"div.rn.f32", "mul.rn.f32"}, {"= add ", "= sub "},         {"= mul ", "= add "}};
     const auto executor = Make("cuda");
     size_t planted = 0, refuted = 0, undecided = 0;
     for (const fs::path& path : Modules(folder_)) {
