@@ -4,11 +4,11 @@
 #include <type_traits>
 
 #include "aot/code.h"
-#include "aot/judge.h"
 #include "aot/targets.h"
 #include "aot/unit.h"
 #include "dispatch/slot.h"
 #include "engine/admit.h"
+#include "engine/gate.h"
 #include "ir/digest.h"
 #include "ir/signed_program.h"
 #include "ir/text/text.h"

@@ -42,10 +42,16 @@ Whole FloorDiv(Whole a, Whole b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-// No product of two 64-bit numbers leaves 128 bits.
+// Two numbers of 64 bits without a sign have products beyond the signed 128 bits: such a range is that of no type.
 IntRange Times(IntRange a, IntRange b) {
-  const auto [low, high] =
-      std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+  using Wide = decltype(a.low);
+  const auto product = [](Wide x, Wide y) {
+    Wide result;
+    constexpr auto Most = static_cast<Wide>(~static_cast<unsigned __int128>(0) >> 1);
+    return __builtin_mul_overflow(x, y, &result) ? Most : result;
+  };
+  const auto [low, high] = std::minmax({product(a.low, b.low), product(a.low, b.high),
+                                        product(a.high, b.low), product(a.high, b.high)});
   return {low, high};
 }
 
