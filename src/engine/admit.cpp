@@ -24,8 +24,8 @@ Answer Cheaper(const exec::CallTime& candidate, const exec::CallTime* in_use) {
 }
 
 std::string Print(const exec::TableHeights& cost) {
-  return fmt::format("padded {}, tallest {}, {} words, {} cycles", cost.padded, cost.tallest,
-                     cost.words, cost.cycles);
+  return fmt::format("padded {}, tallest {}, rows of words {}, of cycles {}", cost.padded,
+                     cost.tallest, cost.words, cost.cycles);
 }
 
 Answer Cheaper(const exec::TableHeights& candidate, const exec::TableHeights* in_use) {
@@ -62,11 +62,18 @@ Answer Compare(const exec::Cost& candidate, const exec::Cost* in_use) {
 std::expected<Admitted, std::string> Admit(const verify::Verified<exec::CompiledForm>& candidate,
                                            const verify::Verified<exec::CompiledForm>* in_use,
                                            const verify::Policy& policy) {
+  if (in_use == nullptr) return AdmitBelow(candidate, nullptr, policy);
+  if ((*in_use)->source_exact != candidate->source_exact)
+    return std::unexpected("it answers for another program than the form in use");
+  return AdmitBelow(candidate, &(*in_use)->cost, policy);
+}
+
+std::expected<Admitted, std::string> AdmitBelow(
+    const verify::Verified<exec::CompiledForm>& candidate, const exec::Cost* cost,
+    const verify::Policy& policy) {
   if (std::string why = verify::WhyNotEnough(candidate.evidence(), policy); !why.empty())
     return std::unexpected(std::move(why));
-  if (in_use != nullptr && (*in_use)->source_exact != candidate->source_exact)
-    return std::unexpected("it answers for another program than the form in use");
-  Answer cheaper = Compare(candidate->cost, in_use == nullptr ? nullptr : &(*in_use)->cost);
+  Answer cheaper = Compare(candidate->cost, cost);
   if (!cheaper) return std::unexpected(std::move(cheaper.error()));
   return Admitted(candidate, std::move(*cheaper));
 }

@@ -26,9 +26,9 @@ class Admitted {
   const std::string& reason() const { return reason_; }  // one sentence
 
  private:
-  friend std::expected<Admitted, std::string> Admit(
-      const verify::Verified<exec::CompiledForm>& candidate,
-      const verify::Verified<exec::CompiledForm>* in_use, const verify::Policy& policy);
+  friend std::expected<Admitted, std::string> AdmitBelow(
+      const verify::Verified<exec::CompiledForm>& candidate, const exec::Cost* cost,
+      const verify::Policy& policy);
   Admitted(const verify::Verified<exec::CompiledForm>& form, std::string reason)
       : form_(form), reason_(std::move(reason)) {}
   verify::Verified<exec::CompiledForm> form_;
@@ -41,5 +41,10 @@ class Admitted {
 std::expected<Admitted, std::string> Admit(const verify::Verified<exec::CompiledForm>& candidate,
                                            const verify::Verified<exec::CompiledForm>* in_use,
                                            const verify::Policy& policy);
+// The same where nothing is in use yet, and what the candidate has to beat is another way to lower the program: nobody
+// judges a form that would not be used, so there is only its cost. Null: there is no other way.
+std::expected<Admitted, std::string> AdmitBelow(
+    const verify::Verified<exec::CompiledForm>& candidate, const exec::Cost* cost,
+    const verify::Policy& policy);
 
 }  // namespace frazil::engine

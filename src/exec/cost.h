@@ -17,12 +17,12 @@ struct CallTime {
 };
 
 // Of assembly, which is paid for by the rows of its tables: a proof costs what the padded height costs; below that the
-// tallest table says how far the next cliff is, and then every word and cycle counts.
+// tallest table says how far the next cliff is, and then every word and cycle counts, by the rows that it fills.
 struct TableHeights {
   uint64_t padded = 0;
   uint64_t tallest = 0;
-  uint64_t words = 0;
-  uint64_t cycles = 0;
+  uint64_t words = 0;   // rows of the tables that the program's words fill
+  uint64_t cycles = 0;  // of those that its cycles fill
   friend bool operator==(const TableHeights&, const TableHeights&) = default;
   friend std::strong_ordering operator<=>(const TableHeights& a, const TableHeights& b) {
     if (const auto by_padded = a.padded <=> b.padded; by_padded != 0) return by_padded;

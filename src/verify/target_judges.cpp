@@ -134,10 +134,11 @@ std::shared_ptr<const TargetJudge> RunsJudge(std::shared_ptr<const exec::Target>
 Result<Verdict> VerifyForm(const ir::Program& program, const exec::CompiledForm& form,
                            const ir::Guard& guard, const VerifyOptions& options,
                            const CallableMaker& make_callable) {
-  if (!form.calling.empty() && !make_callable)
+  const std::shared_ptr<const TargetJudge> judge = JudgeOf(form.target);
+  const bool is_known = judge != nullptr && judge->KnowsCalling(form.calling);
+  if (!form.calling.empty() && !make_callable && !is_known)
     return Unknown{fmt::format("nobody here knows how to call it '{}'", form.calling)};
   if (form.target == Native) return JudgeNativeWidely(program, form, guard, options, make_callable);
-  const std::shared_ptr<const TargetJudge> judge = JudgeOf(form.target);
   if (judge == nullptr)
     return Unknown{fmt::format("forms of target '{}' cannot be judged", form.target)};
   return judge->Judge(program, form, guard, options);

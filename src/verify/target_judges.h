@@ -13,6 +13,8 @@ namespace frazil::verify {
 class TargetJudge {
  public:
   virtual ~TargetJudge() = default;
+  // Of forms that are not called as whole programs (CompiledForm::calling): none, unless it says so.
+  virtual bool KnowsCalling(std::string_view calling) const { return calling.empty(); }
   // `program` is the form's candidate, `form` what it is and its bytes.
   virtual Result<Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
                                 const ir::Guard& guard, const VerifyOptions& options) const = 0;
@@ -31,7 +33,7 @@ std::shared_ptr<const TargetJudge> ModuleJudge(std::shared_ptr<const exec::Targe
 std::shared_ptr<const TargetJudge> RunsJudge(std::shared_ptr<const exec::Target> target);
 
 // Asks the judge of the form's target. Unknown where there is none, or where the form is not called as a whole program
-// and `make_callable` does not say how.
+// and neither the judge nor `make_callable` says how.
 Result<Verdict> VerifyForm(const ir::Program& program, const exec::CompiledForm& form,
                            const ir::Guard& guard, const VerifyOptions& options = {},
                            const CallableMaker& make_callable = {});

@@ -55,6 +55,8 @@ struct VerifyOptions {
   int threads = 1;
   // Other inputs than usual for code: how much of a verdict is luck is told by several of them.
   std::string salt = {};
+  // Of programs for Triton VM: what they usually read, tried beside the judge's own inputs.
+  std::vector<machines::tasm::Inputs> typical = {};
   SampleNotes* notes = nullptr;     // read, and written
   MeaningNotes* meaning = nullptr;  // the same
 };

@@ -17,6 +17,15 @@ struct FragmentStart {
   uint32_t instruction = 0;
   // As if this instruction had been called: `return` then ends the fragment, `recurse` starts it again.
   bool called = false;
+  // Where there is one: has an entry for each instruction of the program, in which is noted what of Ran it did.
+  std::vector<uint8_t>* ran = nullptr;
+};
+
+// Bits of what an instruction did in a run. A `skiz` can do both, and so can a `recurse_or_return`.
+struct Ran {
+  static constexpr uint8_t Was = 1;   // it came to its end
+  static constexpr uint8_t On = 2;    // skiz did not skip; recurse_or_return returned
+  static constexpr uint8_t Else = 4;  // skiz skipped; recurse_or_return recursed
 };
 
 struct FragmentResult {

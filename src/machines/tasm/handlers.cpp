@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/number/goldilocks.h"
+#include "machines/tasm/fragment.h"
 
 namespace frazil::machines::tasm {
 namespace {
@@ -81,9 +82,12 @@ FRAZIL_TASM_HANDLER(DoSkiz) {
   FRAZIL_TASM_SHRINK(1);
   const bool skip = *sp == 0;
   --sp;
+  if constexpr (IsTraced(mode))
+    if (m.ran != nullptr && !skip) m.ran[pc - m.code] |= Ran::On;
   if (!skip) FRAZIL_TASM_NEXT(pc + 1);
   FRAZIL_TASM_NEED(pc + 1 != m.code_end, InstructionPointer);
   if constexpr (IsTraced(mode)) {
+    if (m.ran != nullptr) m.ran[pc - m.code] |= Ran::Else;
     CloseLine(m, pc + 1);
     m.line = pc + 2;
   } else {
@@ -137,6 +141,8 @@ FRAZIL_TASM_HANDLER(DoRecurse) {
 
 FRAZIL_TASM_HANDLER(DoRecurseOrReturn) {
   FRAZIL_TASM_NEED(m.jump != m.jumps.get(), JumpStackEmpty);
+  if constexpr (IsTraced(mode))
+    if (m.ran != nullptr) m.ran[pc - m.code] |= sp[-5] == sp[-6] ? Ran::On : Ran::Else;
   if (sp[-5] == sp[-6]) FRAZIL_TASM_TAIL DoReturn<mode>(pc, sp, m);
   FRAZIL_TASM_TAIL DoRecurse<mode>(pc, sp, m);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "machines/tasm/fragment.h"
 #include "machines/tasm/heights/attribution.h"
 
 namespace frazil::machines::tasm {
@@ -44,6 +45,8 @@ void CloseLine(Machine& m, const Op* pc) {
     if (m.attribution != nullptr)
       m.attribution->Line(static_cast<uint32_t>(m.line - m.code),
                           static_cast<uint32_t>(pc - m.code));
+    if (m.ran != nullptr)
+      for (const Op* op = m.line; op < pc; ++op) m.ran[op - m.code] |= Ran::Was;
   }
   m.line = pc;
 }

@@ -84,6 +84,7 @@ struct Machine {
   LimbSet execution_limbs;  // with attribution
   U32Set u32;
   Attribution* attribution = nullptr;
+  uint8_t* ran = nullptr;  // by instruction (fragment.h)
 
   RunLimits limits;
   uint64_t growth = 0;  // of the stack on the longest line

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/number/goldilocks.h"
 #include "machines/tasm/fragment.h"
 #include "machines/tasm/heights/attribution.h"
@@ -139,9 +140,16 @@ FragmentResult RunFragment(const Program& program, const FragmentStart& start, c
                            const RunLimits& limits) {
   std::vector<uint64_t> stack(start.stack.size() < 16 ? 16 - start.stack.size() : 0);
   for (const uint64_t element : start.stack) stack.push_back(goldilocks::FromUint64(element));
-  std::vector<Op> code = Predecode(program, Mode::Fast);
+  std::vector<Op> code = Predecode(program, start.ran == nullptr ? Mode::Fast : Mode::Traced);
   Machine m;
   m.sponge = start.sponge;
+  std::vector<StaticRows> rows;
+  if (start.ran != nullptr) {
+    CHECK(start.ran->size() >= program.code.size());
+    rows = SumRows(program);
+    m.rows = rows.data();
+    m.ran = start.ran->data();
+  }
   const auto first =
       static_cast<uint32_t>(std::min<size_t>(start.instruction, program.code.size()));
   Prepare(m, program, inputs, limits, {stack, first, start.called}, code);
