@@ -2,12 +2,13 @@
 //
 //   namespace tri = frazil::tri;
 //   const tri::Built built = tri::Build({.file = "fibonacci.tri"}, {.input = {"10"}}).value();
-//   built.lowering           // the judge's word on the assembly
+//   built.assembly()         // what the gate let through
+//   built.lowering           // the judge's word on it
 //   built.trace.profile      // the heights of the machine's nine tables
 //   built.cliff->Line()      // "rows above 2^8: 41 (processor); words to save: 30 (cascade)"
 //
-// Assembly is given out by Build alone, and never where the judge refuted it. Proofs are made by the published machine,
-// a program of its own (oracle/oracle.h).
+// What was lowered here is given out by Build alone, and only if the judge vouches for it and the admission rule lets it
+// through (engine/admit.h). Proofs are made by the published machine, a program of its own (oracle/oracle.h).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,11 @@
 #include "machines/tasm/heights/cliff.h"
 #include "oracle/oracle.h"
 #include "verify/verdict.h"
+#include "verify/verified.h"
+
+namespace frazil::engine {
+class Admitted;
+}
 
 namespace frazil::tri {
 
@@ -56,7 +62,10 @@ struct Options {
   Limits limits = {};
   uint64_t cycles = uint64_t{1} << 26;  // after so many the machine is stopped
   bool standard_input = false;          // the file "-" is standard input
-  Notes* notes = nullptr;               // filled, if there is one
+  // What Build admitted is kept there, and found there again by everybody who would lower the same program.
+  bool use_store = true;
+  std::string store = {};  // folder; empty: $FRAZIL_STORE, else the user's cache folder
+  Notes* notes = nullptr;  // filled, if there is one
   // Told what begins ("running") and, by an empty text, that it is over.
   std::function<void(std::string_view what)> on_step = {};
 };
@@ -90,22 +99,59 @@ struct CrashReport {
 };
 
 // --- build ------------------------------------------------------------------------------------------------------
+// Assembly that the admission rule let through; there is no other way to make one.
+class Assembly {
+ public:
+  static Result<Assembly> Of(const engine::Admitted& admitted);
+
+  const mt::Program& program() const { return program_; }
+  const exec::TableHeights& cost() const;
+  const verify::EvidencePair& evidence() const { return form_.evidence(); }
+  verify::Verdict lowering() const;  // proved or tested
+
+ private:
+  Assembly(mt::Program program, verify::Verified<exec::CompiledForm> form)
+      : program_(std::move(program)), form_(std::move(form)) {}
+  mt::Program program_;
+  verify::Verified<exec::CompiledForm> form_;
+};
+// Who judges it, for whoever asks the verifier himself. Once; further calls do nothing.
+void RegisterAssemblyJudge();
+
+enum class Standing : uint8_t {
+  Admitted,  // judged, by this build or an earlier one
+  Written,   // a .tasm file: it is its own source
+  Proposal,  // lowered here, and judged by nobody
+};
+
 struct Built {
-  mt::Program assembly;
+  std::optional<Assembly> admitted;     // absent: one of the others
+  std::optional<mt::Program> written;   // what somebody wrote
+  std::optional<mt::Program> proposal;  // what nobody judged, because that was asked for
+  const mt::Program& assembly() const {
+    return admitted ? admitted->program() : written ? *written : *proposal;
+  }
+  Standing standing() const {
+    return admitted ? Standing::Admitted : written ? Standing::Written : Standing::Proposal;
+  }
   std::optional<ir::Program> ir;            // absent for .tasm and .tir
-  std::optional<verify::Verdict> lowering;  // absent: not asked, or assembly that somebody wrote
+  std::optional<verify::Verdict> lowering;  // of admitted assembly
   Inputs inputs;
   // Of a callable function nothing of this is there.
   mt::TraceResult trace;
   std::optional<mt::CliffReport> cliff;    // of a run that ended
   std::optional<mt::HeightBounds> bounds;  // of one that did not: what holds for every input
 };
-// `verify` false: the checker is not asked.
+// Fails where the assembly is refuted, or where nobody can tell. `verify` false: nobody is asked, and what comes is a
+// proposal, which is never kept.
 Result<Built> Build(const Source& source, const InputTexts& inputs = {},
                     const Options& options = {}, bool verify = true);
 
 // --- run --------------------------------------------------------------------------------------------------------
+// Runs, profiles and proofs take what Build admitted where the store has it; else they lower the program and judge
+// nothing, and say so.
 struct Ran {
+  Standing standing = Standing::Proposal;
   mt::RunResult run;
   Inputs inputs;
   uint64_t unread =
@@ -144,6 +190,7 @@ Result<OffMachine> TakeOffMachine(const Source& source, const InputTexts& inputs
 
 // --- profile ----------------------------------------------------------------------------------------------------
 struct Profiled {
+  Standing standing = Standing::Proposal;
   mt::TraceResult trace;
   std::optional<CrashReport> crash;
 };
@@ -162,6 +209,7 @@ struct ProofOptions {
   uint64_t max_height = uint64_t{1} << 20;  // padded; a higher one is refused
 };
 struct Proof {
+  Standing standing = Standing::Proposal;
   oracle::ProveAnswer answer;  // the claim, the proof's size, times
   std::string file;
   std::optional<CrashReport> crash;  // then there is no proof

@@ -69,6 +69,22 @@ nlohmann::ordered_json HeightsJson(const mt::TableProfile& profile) {
   return json;
 }
 
+std::string_view StandingName(tri::Standing standing) {
+  switch (standing) {
+    case tri::Standing::Admitted: return "admitted";
+    case tri::Standing::Written: return "written";
+    case tri::Standing::Proposal: break;
+  }
+  return "proposal";
+}
+
+void PrintStanding(const Session& session, tri::Standing standing) {
+  if (standing == tri::Standing::Written) return;
+  PrintFact(session, "assembly",
+            standing == tri::Standing::Admitted ? "judged and admitted by `frazil tri build`"
+                                                : "not judged (`frazil tri build` does that)");
+}
+
 std::string PrintElements(const std::vector<uint64_t>& elements) {
   return fmt::format("{}", fmt::join(elements, ", "));
 }

@@ -49,6 +49,9 @@ auto CallTri(Session& session, uint64_t cycles, Body body)
   return result;
 }
 
+// Whether what ran was judged; nothing of assembly that somebody wrote.
+void PrintStanding(const Session& session, tri::Standing standing);
+std::string_view StandingName(tri::Standing standing);
 // "1, 2, 3"
 std::string PrintElements(const std::vector<uint64_t>& elements);
 // The nine heights, by the tables' names.

@@ -43,10 +43,12 @@ void PrintBounds(const Session& session, const mt::HeightBounds& bounds) {
 }
 
 void PrintText(const Session& session, const BuildCommand& command, const tri::Built& built) {
-  if (command.output.empty() && !command.quiet) fmt::print("{}\n", mt::Print(built.assembly));
-  fmt::print("{}\n", Bold(session, fmt::format("{} words, {} instructions", built.assembly.Words(),
-                                               built.assembly.code.size())));
+  const mt::Program& assembly = built.assembly();
+  if (command.output.empty() && !command.quiet) fmt::print("{}\n", mt::Print(assembly));
+  fmt::print("{}\n", Bold(session, fmt::format("{} words, {} instructions", assembly.Words(),
+                                               assembly.code.size())));
   if (built.lowering) PrintFact(session, "lowering", verify::Describe(*built.lowering));
+  if (built.proposal) PrintFact(session, "lowering", "a proposal, not judged (--no-verify)");
   if (built.trace.run.crash) {
     PrintFact(session, "run", built.trace.run.crash->sentence);
     if (built.bounds) PrintBounds(session, *built.bounds);
@@ -75,12 +77,14 @@ void AddSignature(const ir::Function& entry, nlohmann::ordered_json& json) {
 }
 
 nlohmann::ordered_json ToJson(const BuildCommand& command, const tri::Built& built) {
-  nlohmann::ordered_json json = {{"words", built.assembly.Words()},
-                                 {"instructions", built.assembly.code.size()},
-                                 {"assembly", mt::Print(built.assembly)}};
+  nlohmann::ordered_json json = {{"words", built.assembly().Words()},
+                                 {"instructions", built.assembly().code.size()},
+                                 {"assembly", mt::Print(built.assembly())}};
   if (built.lowering)
     json["lowering"] = {{"verdict", verify::VerdictName(*built.lowering)},
                         {"detail", verify::Describe(*built.lowering)}};
+  if (built.proposal)
+    json["lowering"] = {{"verdict", "none"}, {"detail", "a proposal, not judged"}};
   if (command.flags.source.callable) AddSignature(built.ir->entry_function(), json);
   if (built.trace.run.crash) json["crash"] = built.trace.run.crash->sentence;
   if (!built.cliff) return json;
@@ -98,7 +102,7 @@ Result<int> Build(Session& session, const BuildCommand& command) {
       TRY(CallTri(session, command.flags.cycles, [&](const tri::Options& options) {
         return tri::Build(source, command.flags.inputs, options, !command.no_verify);
       }));
-  if (!command.output.empty()) TRY_VOID(WriteFile(command.output, mt::Print(built.assembly)));
+  if (!command.output.empty()) TRY_VOID(WriteFile(command.output, mt::Print(built.assembly())));
   if (session.json) {
     PrintJson(ToJson(command, built));
   } else {
@@ -127,7 +131,8 @@ void AddTriBuild(CLI::App& tri, Session& session) {
       "the function of --fn for assembly to call: arguments and results on the stack");
   command->add_flag("--first-on-top", options->flags.source.first_on_top,
                     "with --callable: the first argument and the first result lie on top");
-  command->add_flag("--no-verify", options->no_verify, "do not ask the checker");
+  command->add_flag("--no-verify", options->no_verify,
+                    "ask nobody: what comes is a proposal that was not judged, and is not kept");
   command->add_flag("--quiet", options->quiet, "do not print the assembly");
   SetBody(command, session, [&session, options] { return Build(session, *options); });
 }

@@ -53,7 +53,7 @@ nlohmann::ordered_json ToJson(const mt::TraceResult& trace) {
 
 Result<int> Profile(Session& session, const ProfileCommand& command) {
   const tri::Source source = TRY(SourceOf(command.flags));
-  const auto [trace, crash] =
+  const auto [standing, trace, crash] =
       TRY(CallTri(session, command.flags.cycles, [&](const tri::Options& options) {
         return tri::Profile(source, command.flags.inputs, options);
       }));
@@ -65,6 +65,7 @@ Result<int> Profile(Session& session, const ProfileCommand& command) {
     return 0;
   }
   PrintTable(session, trace);
+  PrintStanding(session, standing);
   if (!command.output.empty()) fmt::print("wrote {}\n", command.output);
   return 0;
 }

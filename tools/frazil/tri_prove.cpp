@@ -49,13 +49,11 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
         return tri::Prove(source, command.flags.inputs, command.proof, options);
       }));
   const oracle::ProveAnswer& answer = proof.answer;
-  const nlohmann::ordered_json json = {{"claim", ToJson(answer.claim)},
-                                       {"padded", answer.padded_height},
-                                       {"bytes", answer.proof_bytes},
-                                       {"prove_seconds", answer.prove_seconds},
-                                       {"verify_seconds", answer.verify_seconds},
-                                       {"peak_bytes", answer.peak_bytes},
-                                       {"file", proof.file}};
+  const nlohmann::ordered_json json = {
+      {"claim", ToJson(answer.claim)},         {"assembly", StandingName(proof.standing)},
+      {"padded", answer.padded_height},        {"bytes", answer.proof_bytes},
+      {"prove_seconds", answer.prove_seconds}, {"verify_seconds", answer.verify_seconds},
+      {"peak_bytes", answer.peak_bytes},       {"file", proof.file}};
   if (proof.crash) return ReportCrash(session, *proof.crash, json);
   if (session.json) {
     PrintJson(json);
@@ -63,6 +61,7 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
   }
   fmt::print("{}\n", Bold(session, fmt::format("proved: {}", PrintElements(answer.claim.output))));
   PrintClaim(session, answer.claim);
+  PrintStanding(session, proof.standing);
   PrintFact(session, "padded", std::to_string(answer.padded_height));
   PrintFact(session, "proof",
             fmt::format("{}, {} in {:.2f} s, verified in {:.0f} ms", proof.file,

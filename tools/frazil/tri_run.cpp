@@ -60,6 +60,7 @@ Result<int> RunMachine(Session& session, const RunCommand& command) {
     return tri::Run(source, command.flags.inputs, options);
   }));
   nlohmann::ordered_json json = {{"target", "tasm"},
+                                 {"assembly", StandingName(ran.standing)},
                                  {"output", ran.run.output},
                                  {"cycles", ran.run.cycles},
                                  {"milliseconds", ran.milliseconds}};
@@ -76,6 +77,7 @@ Result<int> RunMachine(Session& session, const RunCommand& command) {
     return 0;
   }
   PrintFact(session, "target", "tasm");
+  PrintStanding(session, ran.standing);
   PrintFact(session, "cycles", std::to_string(ran.run.cycles));
   if (ran.inputs.from_file) PrintFact(session, "inputs", "from the file's run line");
   return 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frazil/tri/internal/program.h"
+#include "targets/tasm/search.h"
 
 namespace frazil::tri {
 namespace {
@@ -40,6 +41,7 @@ Place Locate(const Program& program, const mt::Crash& crash) {
   Place place;
   if (crash.instruction >= program.assembly.code.size()) return place;
   place.line = program.assembly.code[crash.instruction].location.line;
+  if (program.admitted && !program.lowered) place.line = 0;  // a line of the assembly
   if (place.line == 0) return place;
   if (!program.ir) {
     place.files = {program.file};
@@ -66,7 +68,28 @@ std::string_view LineOf(std::string_view text, uint32_t line) {
 
 }  // namespace
 
-CrashReport Report(const Program& program, const mt::Crash& crash) {
+namespace {
+
+// Assembly of the store has no lines. The search comes to the same program again, and knows.
+void FindLines(Program& program) {
+  if (!program.admitted || program.lowered) return;
+  Result<targets::tasm::LowerSearch> search =
+      targets::tasm::LowerSearch::Start(*program.ir, program.how);
+  if (!search) return;
+  while (const mt::Program* next = search->Next())
+    search->Tell(targets::tasm::PriceOf(*next, program.how));
+  for (targets::tasm::LowerSearch::Found& found : search->TakeFound()) {
+    if (found.lowered.program.code != program.assembly.code) continue;
+    program.assembly = found.lowered.program;
+    program.lowered = std::move(found.lowered);
+    return;
+  }
+}
+
+}  // namespace
+
+CrashReport Report(Program& program, const mt::Crash& crash) {
+  FindLines(program);
   CrashReport report;
   report.crash = crash;
   report.is_limit = crash.kind == mt::CrashKind::Cycles || crash.kind == mt::CrashKind::Memory;
@@ -88,7 +111,7 @@ CrashReport Report(const Program& program, const mt::Crash& crash) {
   return report;
 }
 
-std::optional<CrashReport> Report(const Program& program, const std::optional<mt::Crash>& crash) {
+std::optional<CrashReport> Report(Program& program, const std::optional<mt::Crash>& crash) {
   if (!crash) return std::nullopt;
   return Report(program, *crash);
 }

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/system/file.h"
-#include "frazil/tri/internal/program.h"
+#include "frazil/tri/internal/gate.h"
 #include "frontends/tir/tir.h"
 #include "frontends/trident/trident.h"
 #include "sources/sources.h"
@@ -92,7 +92,7 @@ Result<Program> LoadIr(const Source& source, const Options& options) {
   return program;
 }
 
-Result<Program> Load(const Source& source, const Options& options) {
+Result<Program> Read(const Source& source, const Options& options) {
   TRY_VOID(CheckCallable(source));
   lowering::TasmOptions how = HowToLower(source, options);
   Program program;
@@ -100,19 +100,30 @@ Result<Program> Load(const Source& source, const Options& options) {
   if (source.file.ends_with(".tasm")) {
     program.text = TRY(ReadText(source.file, options));
     program.assembly = TRY(mt::Parse(program.text, how.profile, source.file));
-    return program;
-  }
-  if (source.file.ends_with(".tir")) {
+  } else if (source.file.ends_with(".tir")) {
     program.text = TRY(ReadText(source.file, options));
     lowering::Lowered lowered;
     lowered.tir = TRY(machines::tir::Parse(program.text, source.file));
     lowered.program = TRY(InFile(lowering::LowerTir(lowered.tir, how), source.file));
+    program.assembly = lowered.program;
     program.lowered = std::move(lowered);
   } else {
     program = TRY(LoadIr(source, options));
     if (source.function.empty()) how.typical = TypicalInputs(program.text);
-    program.lowered = TRY(InFile(lowering::Lower(*program.ir, how), source.file));
   }
+  program.how = std::move(how);
+  return program;
+}
+
+Result<Program> Load(const Source& source, const Options& options) {
+  Program program = TRY(Read(source, options));
+  if (!program.ir) return program;
+  program.admitted = Gate(*program.ir, program.how, options).Find();
+  if (program.admitted) {
+    program.assembly = program.admitted->program();
+    return program;
+  }
+  program.lowered = TRY(InFile(lowering::Lower(*program.ir, program.how), source.file));
   program.assembly = program.lowered->program;
   return program;
 }

@@ -12,7 +12,7 @@ constexpr uint64_t ProverCycles = uint64_t{1} << 30;
 
 Result<Proof> Prove(const Source& source, const InputTexts& inputs, const ProofOptions& proof,
                     const Options& options) {
-  const Program program = TRY(Load(source, options));
+  Program program = TRY(Load(source, options));
   const Inputs read = TRY(ReadInputs(inputs, program.text));
   if (program.assembly.profile != mt::Profile::Dot)
     return Fail(Diag::Unsupported, "the prover has the profile dot only");
@@ -22,6 +22,7 @@ Result<Proof> Prove(const Source& source, const InputTexts& inputs, const ProofO
     return Fail(Diag::WrongArgument, UnreadInput(read.machine.input.size(),
                                                  read.machine.input.size() - run.inputs_read));
   Proof made;
+  made.standing = program.standing();
   made.file = proof.file.empty() ? std::filesystem::path(source.file).stem().string() + ".proof"
                                  : proof.file;
   oracle::Job job{program.assembly, read.machine};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "frazil/tri/internal/program.h"
+#include "frazil/tri/internal/gate.h"
 
 namespace frazil::tri {
 namespace {
@@ -52,27 +52,39 @@ Result<std::vector<exec::Value>> Arguments(const ir::Program& program, const Inp
 Result<Built> Build(const Source& source, const InputTexts& inputs, const Options& options,
                     bool verify) {
   Built built;
-  Program program = TRY(Load(source, options));
+  Program program = TRY(Read(source, options));
   built.inputs = TRY(ReadInputs(inputs, program.text));
-  if (verify) built.lowering = TRY(Release(source, program, options));
-  built.assembly = std::move(program.assembly);
+  if (!program.ir && !program.lowered) {
+    built.written = std::move(program.assembly);
+  } else if (verify) {
+    built.admitted = TRY(AdmitAssembly(source, program, built.inputs.machine, options));
+    built.lowering = built.admitted->lowering();
+  } else {
+    // Neither looked for nor kept: what nobody judged has no place in a store.
+    Options without = options;
+    without.use_store = false;
+    built.proposal = program.lowered ? std::move(program.assembly)
+                                     : std::move(TRY(Load(source, without)).assembly);
+  }
   built.ir = std::move(program.ir);
   if (source.callable) return built;
+  const mt::Program& assembly = built.assembly();
   {
     const Step step(options, "running");
-    built.trace = mt::Trace(built.assembly, built.inputs.machine, MachineLimits(options));
+    built.trace = mt::Trace(assembly, built.inputs.machine, MachineLimits(options));
   }
   if (built.trace.run.crash) {
-    built.bounds = mt::StaticBounds(built.assembly);
+    built.bounds = mt::StaticBounds(assembly);
   } else {
-    built.cliff = mt::ExplainCliff(built.assembly, built.trace);
+    built.cliff = mt::ExplainCliff(assembly, built.trace);
   }
   return built;
 }
 
 Result<Ran> Run(const Source& source, const InputTexts& inputs, const Options& options) {
-  const Program program = TRY(Load(source, options));
+  Program program = TRY(Load(source, options));
   Ran ran;
+  ran.standing = program.standing();
   ran.inputs = TRY(ReadInputs(inputs, program.text));
   const auto start = std::chrono::steady_clock::now();
   {
@@ -96,7 +108,7 @@ Result<Called> Call(const Source& source, const CallStart& start, const InputTex
                     const Options& options) {
   Source called_source = source;
   if (!source.function.empty()) called_source.callable = true;
-  const Program program = TRY(Load(called_source, options));
+  Program program = TRY(Load(called_source, options));
   const Inputs read = TRY(ReadInputs(inputs, ""));
   // Whoever calls has sixteen words of the machine's below its own.
   constexpr size_t Below = 16;
@@ -132,9 +144,10 @@ Result<OffMachine> TakeOffMachine(const Source& source, const InputTexts& inputs
 }
 
 Result<Profiled> Profile(const Source& source, const InputTexts& inputs, const Options& options) {
-  const Program program = TRY(Load(source, options));
+  Program program = TRY(Load(source, options));
   const Inputs read = TRY(ReadInputs(inputs, program.text));
   Profiled profiled;
+  profiled.standing = program.standing();
   profiled.trace = mt::Trace(program.assembly, read.machine, MachineLimits(options));
   profiled.crash = Report(program, profiled.trace.run.crash);
   return profiled;

@@ -36,4 +36,8 @@ std::optional<Ending> RunProgram(const Machine& machine, const MachineStart& inp
 std::optional<Ending> RunTir(const tir::Program& program, const MachineStart& inputs);
 std::optional<std::string> Difference(const Ending& a, const Ending& b);
 
+// Whether the IR says what these inputs lead to: the symbolic run with numbers in place of the inputs, which knows more of
+// raw addresses than the interpreter. What it cannot follow is not said.
+bool IsSpecified(const ir::Program& program, const MachineStart& inputs, const Seed& seed);
+
 }  // namespace frazil::verify::tasm

@@ -105,8 +105,8 @@ std::optional<Ending> RunIr(const ir::Program& program, const MachineStart& inpu
   return ending;
 }
 
-// Whether the IR says what these inputs lead to: the symbolic run with numbers in place of the inputs, which knows more of
-// raw addresses than the interpreter. What it cannot follow is not said.
+}  // namespace
+
 bool IsSpecified(const ir::Program& program, const MachineStart& inputs, const Seed& seed) {
   Terms terms(seed);
   Facts facts(terms);
@@ -135,6 +135,8 @@ bool IsSpecified(const ir::Program& program, const MachineStart& inputs, const S
   }
   return false;
 }
+
+namespace {
 
 bool UsesRam(const ir::Program& program) {
   const ir::Function& entry = program.entry_function();

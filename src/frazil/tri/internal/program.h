@@ -1,4 +1,4 @@
-// A program on its way to the machine: what was read, and what became of it. Nothing of this is judged (release.cpp).
+// A program on its way to the machine: what was read, and what became of it.
 #pragma once
 
 #include "frazil/tri.h"
@@ -8,22 +8,29 @@ namespace frazil::tri {
 
 struct Program {
   std::string file;
-  std::string text;                               // the file's, where it is a field program
-  std::optional<ir::Program> ir;                  // absent for .tasm and .tir
-  std::vector<std::string> files;                 // where each function of `ir` is written
-  std::optional<targets::tasm::Lowered> lowered;  // absent for .tasm
-  mt::Program assembly;
+  std::string text;                // the file's, where it is a field program
+  std::optional<ir::Program> ir;   // absent for .tasm and .tir
+  std::vector<std::string> files;  // where each function of `ir` is written
+  targets::tasm::TasmOptions how;
+  std::optional<targets::tasm::Lowered> lowered;  // absent for .tasm, and where the store had it
+  std::optional<Assembly> admitted;               // by the store
+  mt::Program assembly;                           // of these, or as it was written
+  Standing standing() const {
+    const bool is_written = !lowered && !admitted;
+    return admitted ? Standing::Admitted : is_written ? Standing::Written : Standing::Proposal;
+  }
 };
 
 // Only as far as the IR; not for .tasm.
 Result<Program> LoadIr(const Source& source, const Options& options);
+// As far as it goes without the search for cheap assembly: `assembly` is there for .tasm and .tir alone.
+Result<Program> Read(const Source& source, const Options& options);
+// To run it: as the store has it, or else lowered and not judged.
 Result<Program> Load(const Source& source, const Options& options);
-// The one place where a lowering is judged, and what was refuted stops. Nothing: assembly that somebody wrote.
-Result<std::optional<verify::Verdict>> Release(const Source& source, const Program& program,
-                                               const Options& options);
 
-CrashReport Report(const Program& program, const mt::Crash& crash);
-std::optional<CrashReport> Report(const Program& program, const std::optional<mt::Crash>& crash);
+// A program that came from the store is lowered again, to know which instruction is of which line.
+CrashReport Report(Program& program, const mt::Crash& crash);
+std::optional<CrashReport> Report(Program& program, const std::optional<mt::Crash>& crash);
 
 // The text of a file, or of standard input where that is allowed.
 Result<std::string> ReadText(const std::string& file, const Options& options);
