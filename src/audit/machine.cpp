@@ -185,8 +185,10 @@ Finding TryTarget(const exec::Target& target, const Limits& limits) {
   Result<exec::Outcome> outcome = registry::RunOn(target, *program, arguments, context);
   if (!outcome) {
     const Error& error = outcome.error();
-    // A machine need have neither a GPU nor a C compiler; code for both can be made without.
-    finding.needed = error.diag != Diag::NoDevice && target.name() != "c";
+    // A machine need have neither a GPU nor a C compiler; code for both can be made without. A program without the compiler
+    // of a target loads what others made.
+    finding.needed =
+        error.diag != Diag::NoDevice && error.diag != Diag::MissingTool && target.name() != "c";
     finding.text = error.message;
     finding.without = fmt::format("--target {} {}", target.name(),
                                   error.diag == Diag::NoDevice ? "runs on the CPU" : "cannot run");
