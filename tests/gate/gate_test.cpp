@@ -9,6 +9,7 @@
 #include "dispatch/slot.h"
 #include "engine/admit.h"
 #include "engine/gate.h"
+#include "frazil/tri.h"
 #include "ir/digest.h"
 #include "ir/signed_program.h"
 #include "ir/text/text.h"
@@ -16,6 +17,7 @@
 #include "store/test_store.h"
 #include "targets/cuda/cuda.h"
 #include "targets/native/native.h"
+#include "targets/tasm/tasm.h"
 #include "targets/tiles/tile.h"
 #include "verify/target_judges.h"
 
@@ -37,6 +39,14 @@ static_assert(!std::is_constructible_v<aot::Code, CompiledForm>);
 static_assert(!std::is_constructible_v<aot::Code, Form>);
 static_assert(!std::is_constructible_v<aot::Code, exec::NativeImage>);
 static_assert(std::is_constructible_v<aot::Code, engine::Admitted>);
+// Assembly is made of what was admitted, and by nothing else.
+static_assert(!std::is_default_constructible_v<tri::Assembly>);
+static_assert(!std::is_constructible_v<tri::Assembly, machines::tasm::Program>);
+static_assert(!std::is_constructible_v<tri::Assembly, machines::tasm::Program, Form>);
+static_assert(!std::is_constructible_v<tri::Assembly, Form>);
+static_assert(!std::is_invocable_v<decltype(&tri::Assembly::Of), CompiledForm>);
+static_assert(!std::is_invocable_v<decltype(&tri::Assembly::Of), Form>);
+static_assert(std::is_invocable_v<decltype(&tri::Assembly::Of), const engine::Admitted&>);
 static_assert(
     !std::is_invocable_v<decltype(&dispatch::Solid::Make), CompiledForm, const ir::SignedProgram&>);
 static_assert(!std::is_constructible_v<dispatch::Solid, CompiledForm>);
@@ -88,12 +98,13 @@ std::string Text(std::string_view op) {
          std::string(op) + " %v, %v : u32\n store %y, %i, %w : u32\n yield\n }\n return\n}";
 }
 
-constexpr std::string_view Names[] = {"native", "isa", "wasm", "c"};
+constexpr std::string_view Names[] = {"native", "isa", "wasm", "c", "tasm"};
 
 std::shared_ptr<const exec::Target> TargetNamed(std::string_view name) {
   if (name == "native") return targets::native::MakeNativeTarget();
   if (name == "isa") return aot::TargetOf(aot::Target::Isa);
   if (name == "wasm") return aot::TargetOf(aot::Target::Wasm);
+  if (name == "tasm") return targets::tasm::MakeTarget();
   return aot::TargetOf(aot::Target::C);
 }
 
@@ -114,12 +125,14 @@ class Gate : public testing::TestWithParam<std::string_view> {
     form.payload = artifact->bytes;
     if (form.target == "native")
       form.profile = exec::CpuLevelName(exec::ParseImage(form.payload)->level);
+    if (form.target == "tasm") form.profile = "dot";
     form.cost = exec::Bytes{form.payload.size()};
     return form;
   }
   verify::Examined Ask(const ir::Program& program, CompiledForm form,
                        const verify::Policy& policy = {}) {
     aot::RegisterJudges();
+    tri::RegisterAssemblyJudge();
     auto examined = verify::Examine(program, {program, {}, {}, "source"}, std::move(form), policy);
     EXPECT_TRUE(examined) << examined.error().message;
     return std::move(*examined);

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "frazil/tri/internal/program.h"
+#include "frazil/tri/internal/gate.h"
 #include "registry/targets.h"
 
 namespace frazil::tri {
@@ -40,6 +40,22 @@ class Tri : public testing::Test {
     return path;
   }
   Source SumSource() const { return {.file = Put("sum.tri", Sum)}; }
+  // Without a store, and with one of the test's own.
+  static Options Quiet() {
+    Options options;
+    options.use_store = false;
+    return options;
+  }
+  std::unique_ptr<store::Store> OpenStore() const {
+    store::StoreOptions options;
+    options.directory = folder_ + "/store";
+    return store::Store::Open(options);
+  }
+  Options Kept() const {
+    Options options;
+    options.store = folder_ + "/store";
+    return options;
+  }
 
   std::string folder_;
 };
@@ -51,7 +67,7 @@ std::string MessageOf(const Result<T>& result) {
 
 TEST_F(Tri, BuildJudgesRunsAndExplains) {
   std::vector<std::string> steps;
-  Options options;
+  Options options = Quiet();
   options.on_step = [&](std::string_view what) { steps.emplace_back(what); };
   const Result<Built> built = Build(SumSource(), {}, options);
   ASSERT_TRUE(built) << built.error().ToString();
@@ -67,7 +83,7 @@ TEST_F(Tri, BuildJudgesRunsAndExplains) {
 }
 
 TEST_F(Tri, WithoutItsInputThereAreBounds) {
-  const Result<Built> built = Build(SumSource(), {.input = {""}}, {}, false);
+  const Result<Built> built = Build(SumSource(), {.input = {""}}, Quiet(), false);
   ASSERT_TRUE(built) << built.error().ToString();
   EXPECT_FALSE(built->lowering) << "nobody asked";
   ASSERT_TRUE(built->trace.run.crash);
@@ -79,31 +95,147 @@ TEST_F(Tri, WithoutItsInputThereAreBounds) {
 
 // The lowering is right, so the wrong assembly is made by hand.
 TEST_F(Tri, WhatIsRefutedIsNotGivenOut) {
-  const Source source = SumSource();
-  Result<Program> program = Load(source, {});
+  const Options options = Quiet();
+  const Result<Program> program = Load(SumSource(), options);
   ASSERT_TRUE(program) << program.error().ToString();
-  EXPECT_TRUE(Release(source, *program, {}));
-  bool changed = false;
-  for (mt::Instruction& instruction : program->assembly.code) {
-    if (instruction.op != mt::Opcode::Add) continue;
-    instruction.op = mt::Opcode::Mul;
-    changed = true;
+  Gate gate(*program->ir, program->how, options);
+  const exec::TableHeights cost{512, 300, 100, 100}, more{512, 300, 100, 101};
+  mt::Program assembly = program->assembly;
+  ASSERT_TRUE(gate.Ask(assembly, cost, nullptr)->admitted);
+  ASSERT_TRUE(gate.Ask(assembly, cost, &more)->admitted);
+  // Right, but not cheaper than the source's own lowering.
+  for (const exec::TableHeights* other : {&cost, &more}) {
+    const Result<Gate::Answer> dear = gate.Ask(assembly, more, other);
+    ASSERT_TRUE(dear);
+    EXPECT_FALSE(dear->admitted);
+    EXPECT_THAT(dear->refusal, HasSubstr("not cheaper"));
   }
-  ASSERT_TRUE(changed);
-  const auto released = Release(source, *program, {});
-  ASSERT_FALSE(released);
-  EXPECT_EQ(released.error().diag, Diag::NotProved);
-  EXPECT_THAT(released.error().message, HasSubstr("nothing is given out"));
-  // Of a .tir file, too.
-  const Source tir{.file = Put("two.tir",
-                               "entry main\nfn main\n  read_io 1\n  addi 1\n"
-                               "  write_io 1\nend\n")};
-  Result<Program> stack = Load(tir, {});
-  ASSERT_TRUE(stack) << stack.error().ToString();
-  EXPECT_TRUE(Release(tir, *stack, {}));
-  for (mt::Instruction& instruction : stack->assembly.code)
-    if (instruction.op == mt::Opcode::AddI) instruction.argument = 2;
-  EXPECT_FALSE(Release(tir, *stack, {}));
+  for (mt::Instruction& instruction : assembly.code)
+    if (instruction.op == mt::Opcode::Add) instruction.op = mt::Opcode::Mul;
+  const Result<Gate::Answer> wrong = gate.Ask(assembly, cost, nullptr);
+  ASSERT_TRUE(wrong);
+  EXPECT_FALSE(wrong->admitted);
+  EXPECT_TRUE(wrong->is_refuted());
+  EXPECT_THAT(wrong->refusal, HasSubstr("lowering refuted: "));
+}
+
+// Assembly written in a program means nothing to the judge, so that nobody can vouch for it.
+TEST_F(Tri, WhatNobodyCanJudgeIsAProposal) {
+  const Source source{.file = Put("asm.tri",
+                                  "program p\nfn main() {\n    let x: Field = pub_read()\n"
+                                  "    asm {\n        push 1\n        pop 1\n    }\n"
+                                  "    pub_write(x)\n}\n")};
+  const Result<Built> built = Build(source, {.input = {"3"}}, Kept());
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().diag, Diag::NotProved);
+  EXPECT_EQ(built.error().file, source.file);
+  EXPECT_GT(built.error().location.line, 0u);
+  EXPECT_THAT(built.error().message, HasSubstr("nothing is given out"));
+  EXPECT_THAT(built.error().hint, HasSubstr("--no-verify"));
+  const Result<Built> proposal = Build(source, {.input = {"3"}}, Kept(), false);
+  ASSERT_TRUE(proposal) << proposal.error().ToString();
+  EXPECT_EQ(proposal->standing(), Standing::Proposal);
+  EXPECT_FALSE(proposal->admitted);
+  EXPECT_FALSE(proposal->lowering);
+  const auto store = OpenStore();
+  EXPECT_TRUE(store->List().empty()) << "what nobody judged is not kept";
+  // What became of it is known all the same.
+  ASSERT_EQ(store->Attempts().size(), 1u);
+  const auto attempt = engine::ParseAttempt(store->Attempts()[0]);
+  ASSERT_TRUE(attempt);
+  EXPECT_EQ(attempt->fate, engine::Fate::Refused);
+  EXPECT_EQ(attempt->proposer, "source");
+  // Stack code with assembly in it likewise.
+  const Source tir{.file =
+                       Put("asm.tir", "entry main\nfn main\n  asm net=0\n    nop\n  end\nend\n")};
+  EXPECT_FALSE(Build(tir, {}, Quiet()));
+}
+
+TEST_F(Tri, WhatWasAdmittedIsFoundAgain) {
+  const std::string text =
+      "program p\n// run: --input 3 -> 12\nfn twice(x: Field) -> Field {\n    x + x\n}\n"
+      "fn main() {\n    let mut x: Field = pub_read()\n    for i in 0..2 {\n"
+      "        x = twice(x)\n    }\n    assert(x == 12)\n    pub_write(x)\n}\n";
+  const Source source{.file = Put("p.tri", text)};
+  EXPECT_EQ(tri::Run(source, {}, Kept())->standing, Standing::Proposal);
+  std::vector<std::string> steps;
+  Options options = Kept();
+  options.on_step = [&](std::string_view what) { steps.emplace_back(what); };
+  const Result<Built> first = Build(source, {}, options);
+  ASSERT_TRUE(first) << first.error().ToString();
+  EXPECT_EQ(steps[0], "checking the lowering");
+  steps.clear();
+  const Result<Built> again = Build(source, {}, options);
+  ASSERT_TRUE(again) << again.error().ToString();
+  EXPECT_EQ(steps[0], "running") << "nobody is asked twice";
+  EXPECT_EQ(mt::Print(again->assembly()), mt::Print(first->assembly()));
+  EXPECT_EQ(verify::Describe(*again->lowering), verify::Describe(*first->lowering));
+  EXPECT_EQ(again->admitted->cost(), first->admitted->cost());
+  // It is what the lowering alone gives, too.
+  EXPECT_EQ(mt::Print(Build(source, {}, Quiet(), false)->assembly()), mt::Print(first->assembly()));
+  // Runs take it, and still know the lines of the source.
+  const Result<Ran> ran = tri::Run(source, {}, Kept());
+  ASSERT_TRUE(ran) << ran.error().ToString();
+  EXPECT_EQ(ran->standing, Standing::Admitted);
+  EXPECT_EQ(ran->run.output, std::vector<uint64_t>{12});
+  const Result<Ran> stopped = tri::Run(source, {.input = {"4"}}, Kept());
+  ASSERT_TRUE(stopped && stopped->crash);
+  EXPECT_EQ(stopped->crash->line, 11u);
+  EXPECT_EQ(stopped->crash->text, "assert(x == 12)");
+  EXPECT_EQ(Profile(source, {}, Kept())->standing, Standing::Admitted);
+  // The same program measured on another input is another entry; so is the other profile.
+  std::string other(text);
+  other.replace(other.find("3 -> 12"), 7, "5 -> 20");
+  EXPECT_EQ(tri::Run({.file = Put("q.tri", other)}, {.input = {"3"}}, Kept())->standing,
+            Standing::Proposal);
+  Source horner = source;
+  horner.profile = mt::Profile::Horner;
+  EXPECT_EQ(tri::Run(horner, {}, Kept())->standing, Standing::Proposal);
+  // Whoever writes into the store without the key is not believed.
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder_ + "/store/cas")) {
+    if (!file.is_regular_file()) continue;
+    std::fstream bytes(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(200);
+    bytes.put('!');
+  }
+  EXPECT_EQ(tri::Run(source, {}, Kept())->standing, Standing::Proposal);
+}
+
+// Every measured choice leaves a record, and those that the admitted program consists of have won.
+TEST_F(Tri, ChoicesAreAccountedFor) {
+  const Source source{.file = Put("c.tri", R"(program p
+
+// run: --input 3
+fn mix(x: Field, y: Field) -> Field {
+    let a: Field = x * x + 11
+    let b: Field = y * y + 13
+    (a * b + x * 17) * (a + b * 19) + y
+}
+
+fn main() {
+    let x: Field = pub_read()
+    let mut y: Field = mix(x, 1)
+    for i in 0..6 {
+        y = mix(y, x) + 7
+    }
+    pub_write(mix(y, mix(x, y)))
+}
+)")};
+  ASSERT_TRUE(Build(source, {}, Kept()));
+  std::vector<engine::Attempt> attempts;
+  for (const std::string& line : OpenStore()->Attempts())
+    if (auto attempt = engine::ParseAttempt(line)) attempts.push_back(std::move(*attempt));
+  const auto accounts = engine::AddUp(attempts);
+  uint64_t won = 0;
+  for (const auto& [name, account] : accounts) {
+    EXPECT_EQ(name.second, "tasm");
+    EXPECT_EQ(account.refuted, 0u);
+    won += account.won;
+  }
+  for (const std::string proposer : {"inline", "outline"})
+    EXPECT_TRUE(accounts.contains({proposer, "tasm"})) << proposer;
+  EXPECT_GT(won, 0u);
+  EXPECT_EQ(accounts.at({"source", "tasm"}).asked, 1u);
 }
 
 TEST_F(Tri, AFunctionForOthersToCall) {
@@ -112,28 +244,29 @@ TEST_F(Tri, AFunctionForOthersToCall) {
                             "    a * a + b\n}\n"),
                 .function = "f",
                 .callable = true};
-  const Result<Built> built = Build(source);
+  const Result<Built> built = Build(source, {}, Quiet());
   ASSERT_TRUE(built) << built.error().ToString();
   EXPECT_EQ(verify::VerdictName(*built->lowering), "proved");
   EXPECT_FALSE(built->cliff) << "it does not run by itself";
   source.callable = false;
-  const Result<Called> called = Call(source, {.stack = {5, 3, 4}});
+  const Result<Called> called = Call(source, {.stack = {5, 3, 4}}, {}, Quiet());
   ASSERT_TRUE(called) << called.error().ToString();
   EXPECT_EQ(called->stack, (std::vector<uint64_t>{5, 13}));
   EXPECT_TRUE(called->below_kept);
   EXPECT_FALSE(called->crash);
-  EXPECT_EQ(MessageOf(Call(source, {.label = "g"})), "there is no label `g` in the assembly");
+  EXPECT_EQ(MessageOf(Call(source, {.label = "g"}, {}, Quiet())),
+            "there is no label `g` in the assembly");
   source.first_on_top = true;
   EXPECT_THAT(MessageOf(Build(source)), HasSubstr("is for --callable"));
 }
 
 TEST_F(Tri, RunsSayWhereTheyStopped) {
-  const Result<Ran> ran = tri::Run(SumSource(), {.input = {"1,2,5"}});
+  const Result<Ran> ran = tri::Run(SumSource(), {.input = {"1,2,5"}}, Quiet());
   ASSERT_TRUE(ran) << ran.error().ToString();
   EXPECT_EQ(ran->run.output, std::vector<uint64_t>{3});
   EXPECT_EQ(ran->unread, 1u);
   EXPECT_FALSE(ran->crash);
-  const Result<Ran> stopped = tri::Run(SumSource(), {.input = {"2,2"}});
+  const Result<Ran> stopped = tri::Run(SumSource(), {.input = {"2,2"}}, Quiet());
   ASSERT_TRUE(stopped) << stopped.error().ToString();
   ASSERT_TRUE(stopped->crash);
   EXPECT_EQ(stopped->crash->line, 7u);
@@ -141,7 +274,7 @@ TEST_F(Tri, RunsSayWhereTheyStopped) {
   EXPECT_FALSE(stopped->crash->is_limit);
   ASSERT_TRUE(stopped->crash->trap);
   EXPECT_EQ(stopped->crash->trap->kind, ir::Trap::Assert);
-  Options short_run;
+  Options short_run = Quiet();
   short_run.cycles = 2;
   const Result<Ran> limited = tri::Run(SumSource(), {}, short_run);
   ASSERT_TRUE(limited && limited->crash);
@@ -177,7 +310,7 @@ TEST_F(Tri, InputsAsTheyAreWritten) {
 }
 
 TEST_F(Tri, RowsByFunctionAndTheirPicture) {
-  const Result<Profiled> profiled = Profile(SumSource());
+  const Result<Profiled> profiled = Profile(SumSource(), {}, Quiet());
   ASSERT_TRUE(profiled) << profiled.error().ToString();
   EXPECT_FALSE(profiled->trace.functions.empty());
   const std::string picture = DrawRows(profiled->trace, "a < b");
@@ -206,9 +339,10 @@ TEST_F(Tri, AssemblyIsComparedWithAnything) {
 
 TEST_F(Tri, WhatCannotBeProvedIsSaidBeforeTheProverIsAsked) {
   Source source = SumSource();
-  EXPECT_THAT(MessageOf(Prove(source, {.input = {"1,2,3"}})), HasSubstr("1 of 3 words"));
+  EXPECT_THAT(MessageOf(Prove(source, {.input = {"1,2,3"}}, {}, Quiet())),
+              HasSubstr("1 of 3 words"));
   source.profile = mt::Profile::Horner;
-  EXPECT_EQ(MessageOf(Prove(source)), "the prover has the profile dot only");
+  EXPECT_EQ(MessageOf(Prove(source, {}, {}, Quiet())), "the prover has the profile dot only");
   EXPECT_THAT(MessageOf(VerifyProof(folder_ + "/none.proof")), HasSubstr("none.proof"));
 }
 
@@ -219,7 +353,7 @@ TEST_F(Tri, TextIsCheckedLaidOutAndTested) {
   ASSERT_TRUE(checked) << checked.error().ToString();
   EXPECT_EQ(checked->errors.size(), 2u);
   Notes notes;
-  Options options;
+  Options options = Quiet();
   options.notes = &notes;
   const Result<Built> built = Build({.file = wrong}, {}, options);
   ASSERT_FALSE(built);

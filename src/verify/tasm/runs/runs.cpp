@@ -17,6 +17,10 @@ namespace {
 using exec::Value;
 
 constexpr uint64_t Fuel = 1 << 18;
+// A loop pays for all its turns when it begins, and may trap in the first. Where the machine has ended, the interpreter
+// is given as much fuel as there is, and so many milliseconds; so often in vain, and then no more.
+constexpr uint64_t LongMs = 50;
+constexpr uint64_t MostInVain = 8;
 constexpr uint64_t Cycles = 1 << 20;
 // A run that takes more where its program has ended is given so many times as much, once.
 constexpr uint64_t Patience = 16;
@@ -64,7 +68,7 @@ class Judge {
   mt::FragmentResult OnMachine(const mt::Inputs& inputs, uint64_t cycles,
                                std::vector<uint8_t>& ran) const;
   std::optional<exec::Outcome> Interpreted(const Input& input, exec::Choices* choices,
-                                           std::vector<Value>& after) const;
+                                           std::vector<Value>& after, const Limits& limits) const;
   std::optional<std::string> ReadsDiffer(const Input& input, const mt::FragmentResult& run) const;
   bool CompletesWith(Input input, size_t inputs, size_t hints) const;
   // True: there is a verdict.
@@ -91,6 +95,7 @@ class Judge {
   const Ways ways_;
   exec::Choices seen_;
   uint64_t completed_ = 0, trapped_ = 0, undecided_ = 0;
+  uint64_t in_vain_ = 0;
   std::optional<Verdict> verdict_;
 };
 
@@ -113,11 +118,12 @@ mt::FragmentResult Judge::OnMachine(const mt::Inputs& inputs, uint64_t cycles,
 }
 
 std::optional<exec::Outcome> Judge::Interpreted(const Input& input, exec::Choices* choices,
-                                                std::vector<Value>& after) const {
+                                                std::vector<Value>& after,
+                                                const Limits& limits) const {
   exec::RunContext context;
   context.input = input.input;
   context.hints = input.hints;
-  context.limits = LimitsOf(Fuel, deadline_);
+  context.limits = limits;
   context.choices = choices;
   after = exec::CopyValues(input.arguments);
   Result<exec::Outcome> outcome = prepared_.Run(after, context);
@@ -129,7 +135,8 @@ bool Judge::CompletesWith(Input input, size_t inputs, size_t hints) const {
   input.input.resize(inputs);
   input.hints.resize(hints);
   std::vector<Value> after;
-  const std::optional<exec::Outcome> outcome = Interpreted(input, nullptr, after);
+  const std::optional<exec::Outcome> outcome =
+      Interpreted(input, nullptr, after, LimitsOf(Fuel, deadline_));
   return outcome && !outcome->trap;
 }
 
@@ -169,8 +176,16 @@ Comparison Judge::Compare(const Input& input, bool look_at_reads) {
   };
   mt::FragmentResult run = OnMachine(*inputs, Cycles, result.ran);
   std::vector<Value> after;
-  const std::optional<exec::Outcome> outcome = Interpreted(input, &result.choices, after);
-  if (!outcome || (outcome->trap && ir::IsLimit(outcome->trap->kind))) return result;
+  std::optional<exec::Outcome> outcome =
+      Interpreted(input, &result.choices, after, LimitsOf(Fuel, deadline_));
+  const auto is_at_limit = [&] { return outcome->trap && ir::IsLimit(outcome->trap->kind); };
+  if (outcome && is_at_limit() && !is_limit(run) && in_vain_ < MostInVain) {
+    Limits longer = LimitsOf(Limits{}.fuel, deadline_);
+    longer.run_ms = std::min(longer.run_ms, LongMs);
+    outcome = Interpreted(input, &result.choices, after, longer);
+    in_vain_ += outcome && is_at_limit() ? 1 : 0;
+  }
+  if (!outcome || is_at_limit()) return result;
   // RAM has an end there that it does not have on the machine.
   const bool beyond_ram = claim_.has_ram() && outcome->trap &&
                           outcome->trap->kind == ir::Trap::OutOfBounds &&
