@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "frazil/tri.h"
 #include "verify/smt/smt.h"
 #include "verify/x86/x86.h"
 
@@ -82,6 +83,7 @@ Result<int> Audit(Session& session, AuditCommand& command) {
       command.options.sources.push_back(std::move(each.program));
   verify::smt::RegisterZ3();
   verify::x86::RegisterReader();
+  tri::RegisterAssemblyJudge();
   audit::AuditReport report;
   {
     const Progress progress(session, "judging " + command.path);

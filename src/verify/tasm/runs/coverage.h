@@ -24,7 +24,6 @@ class Coverage {
   // All instructions have run. A branch that went one way only is counted: behind it the code is the same, and conditions
   // that always hold are no mistake.
   bool IsComplete() const { return ran_ == instructions_; }
-  bool HasAllWays() const { return ways_ == 2 * branches_; }
   size_t ran() const { return ran_; }
   // "412 of 412 instructions, 38 of 38 ways of branches"
   std::string Describe() const;

@@ -73,12 +73,6 @@ class Judge {
   bool CompletesWith(Input input, size_t inputs, size_t hints) const;
   // True: there is a verdict.
   bool Try(const Input& input, bool is_typical);
-  // Both ways of branches and of the program's own choices are looked for a while, and counted: a condition that always
-  // holds, or an argument that is a constant, is no mistake.
-  bool IsCovered() const {
-    const bool has_all = coverage_.HasAllWays() && ways_.CountMissing(seen_) == 0;
-    return coverage_.IsComplete() && (has_all || completed_ + trapped_ >= 2 * options_.inputs);
-  }
   Verdict Conclude() const;
   Refuted Refute(const Input& input, std::string difference);
 
@@ -282,7 +276,7 @@ Verdict Judge::Run() {
   const uint64_t most = (options_.inputs + 1) * MostTries;
   for (uint64_t tries = 0; tries < most && !deadline_.Passed(); ++tries) {
     const bool enough = completed_ + trapped_ >= options_.inputs;
-    if (enough && IsCovered()) break;
+    if (enough && coverage_.IsComplete()) break;
     if (enough && search.Passed()) break;
     const std::optional<Input> input = samples_.Next();
     if (input && Try(*input, false)) return *verdict_;

@@ -1,5 +1,6 @@
 // Where no proof is found: runs of the assembly and of its program on inputs that the judge chooses, until every instruction
-// has run and every branch has gone both ways.
+// has run. Which ways branches and the program's own choices have gone is counted and not asked for: a condition that always
+// holds, or an argument that is a constant, is no mistake.
 #pragma once
 
 #include <vector>
