@@ -108,11 +108,32 @@ func @main(%n: u8) -> (u8) {
   store::StoreOptions kept;
   kept.directory = testing::TempDir() + "/aot_test_store";
   const auto store = store::Store::Open(kept);
-  const BuiltKernel built = CompileKernel(source, options, *store);
+  const BuiltKernel built = CompileKernel(source, options, *store, {});
   EXPECT_FALSE(built.has_native());
   ASSERT_FALSE(built.report.refusals.empty());
   EXPECT_TRUE(std::ranges::any_of(built.report.refusals, [](const Refusal& refusal) {
     return refusal.target == "native baseline" && refusal.reason == "it is recursive";
+  }));
+}
+
+TEST(Compile, WhatIsBannedIsMadeOfNothing) {
+  SourceKernel source;
+  source.name = "twice";
+  source.program =
+      *ir::ParseText("func @main(%x: u32) -> (u32) {\n %y = add %x, %x : u32\n return %y\n}\n");
+  BuildOptions options;
+  store::StoreOptions kept;
+  kept.directory = testing::TempDir() + "/aot_test_store";
+  const auto store = store::Store::Open(kept);
+  BuiltKernel built = CompileKernel(source, options, *store, {});
+  ASSERT_TRUE(built.has_native() && !built.isa.empty());
+  // Until there is nothing left to make it of.
+  std::vector<std::string> banned = {built.candidate_exact, built.digest};
+  built = CompileKernel(source, options, *store, banned);
+  EXPECT_FALSE(built.has_native());
+  EXPECT_TRUE(built.isa.empty());
+  EXPECT_TRUE(std::ranges::any_of(built.report.refusals, [](const Refusal& refusal) {
+    return refusal.reason == "all that it could be made of is banned";
   }));
 }
 

@@ -29,6 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// How often a file is compiled whose code turns out wrong, each time without what was refuted.
+constexpr int MostRounds = 4;
+
 struct File {
   std::string path;
   sources::Language language = sources::Language::Text;
@@ -169,11 +172,17 @@ class Building {
   Result<Unit> OpenKept(const File& file, const std::string& bytes) {
     Unit unit = TRY(OpenUnit(bytes, file.key, store_->key()));
     for (const BuiltKernel& kernel : unit.kernels)
-      if (store_->IsBanned(kernel.candidate_exact))
+      if (IsBanned(kernel))
         return Fail(Diag::NotAdmitted,
                     fmt::format("what {} was made of has been caught being wrong since",
                                 kernel.report.name));
     return unit;
+  }
+
+  bool IsBanned(const BuiltKernel& kernel) const {
+    return store_->IsBanned(kernel.candidate_exact) ||
+           std::ranges::any_of(kernel.guarded,
+                               [&](const BuiltKernel& guarded) { return IsBanned(guarded); });
   }
 
   void FindCached() {
@@ -225,8 +234,10 @@ class Building {
       return unit;
     }
     for (const SourceKernel& kernel : *kernels) {
-      unit.kernels.push_back(CompileKernel(kernel, options_, *store_));
+      unit.kernels.push_back(CompileKernel(kernel, options_, *store_, banned_));
       unit.kernels.back().report.file = file.path;
+      // Nothing more is run where wrong code has run.
+      if (!unit.kernels.back().refuted.empty()) break;
     }
     return unit;
   }
@@ -235,20 +246,33 @@ class Building {
     std::vector<File*> rest;
     for (File& file : files_)
       if (!file.unit) rest.push_back(&file);
-    if (rest.empty()) return;
+    for (int round = 0; round < MostRounds && !rest.empty(); ++round) rest = CompileOnce(rest);
+    for (File* file : rest) Blame(*file, "its code was wrong each time, whatever it was made of");
+  }
+
+  static void Blame(File& file, std::string why) {
+    Error error{Diag::WorkerFailed, std::move(why)};
+    error.file = file.path;
+    file.unit.emplace().error = std::move(error);
+  }
+
+  // Gives those whose code was wrong: they are compiled again, by another process and without what was refuted.
+  std::vector<File*> CompileOnce(const std::vector<File*>& files) {
     // The jobs seal what they admit: they need the key before they are forked.
     const verify::InstallKey& key = store_->key();
     const std::vector<JobResult> results =
-        RunJobs(rest.size(), {.limit_ms = options_.kernel_ms, .at_a_time = options_.jobs},
-                [&](size_t i) { return PackUnit(Compile(*rest[i]), key); });
-    for (size_t i = 0; i < rest.size(); ++i) {
-      File& file = *rest[i];
+        RunJobs(files.size(), {.limit_ms = options_.kernel_ms, .at_a_time = options_.jobs},
+                [&](size_t i) { return PackUnit(Compile(*files[i]), key); });
+    std::vector<File*> again;
+    for (size_t i = 0; i < files.size(); ++i) {
+      File& file = *files[i];
       if (results[i].done) file.unit = UnpackUnit(results[i].bytes, key);
       if (!file.unit) {
-        Error error{Diag::WorkerFailed, results[i].reason.empty() ? "its compilation gave no answer"
-                                                                  : results[i].reason};
-        error.file = file.path;
-        file.unit.emplace().error = std::move(error);
+        Blame(file,
+              results[i].reason.empty() ? "its compilation gave no answer" : results[i].reason);
+      } else if (TakeRefuted(file)) {
+        file.unit.reset();
+        again.push_back(&file);
       } else if (!file.unit->error) {
         for (const BuiltKernel& kernel : file.unit->kernels)
           for (const engine::Attempt& attempt : kernel.attempts)
@@ -257,6 +281,15 @@ class Building {
         (void)store_->Put(StoreKeyOf(file), SealUnit(results[i].bytes, file.key, key));
       }
     }
+    return again;
+  }
+
+  // Whether some code of the file was wrong.
+  bool TakeRefuted(const File& file) {
+    const size_t before = banned_.size();
+    for (const BuiltKernel& kernel : file.unit->kernels)
+      std::ranges::copy(kernel.refuted, std::back_inserter(banned_));
+    return banned_.size() > before;
   }
 
   void Collect() {
@@ -325,6 +358,7 @@ class Building {
   std::vector<File> files_;
   const std::string toolchain_ = exec::NativeToolchain();
   std::unique_ptr<store::Store> store_;
+  std::vector<std::string> banned_;  // by this build: code of theirs was wrong
   std::vector<BuiltKernel> kernels_;
   Report report_;
 };

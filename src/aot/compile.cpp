@@ -64,20 +64,24 @@ std::string WhyNoSignature(const ir::Program& program) {
 }
 
 engine::LoopOptions LoopOptionsOf(const SourceKernel& source, const BuildOptions& options,
-                                  store::Store& store) {
+                                  store::Store& store, const std::vector<std::string>& banned) {
   engine::LoopOptions asked{verify::Policy::Default(source.program)};
-  asked.is_banned = [&store](const std::string& exact) { return store.IsBanned(exact); };
+  asked.is_banned = [&store, &banned](const std::string& exact) {
+    return std::ranges::find(banned, exact) != banned.end() || store.IsBanned(exact);
+  };
   asked.limits = asked.gate.limits = options.limits;
   return asked;
 }
 
 class Compilation {
  public:
-  Compilation(const SourceKernel& source, const BuildOptions& options, store::Store& store)
+  Compilation(const SourceKernel& source, const BuildOptions& options, store::Store& store,
+              const std::vector<std::string>& banned)
       : source_(source),
         options_(options),
         store_(store),
-        loop_(source.program, LoopOptionsOf(source, options, store)) {
+        banned_(banned),
+        loop_(source.program, LoopOptionsOf(source, options, store, banned)) {
     RegisterJudges();
   }
 
@@ -96,9 +100,11 @@ class Compilation {
     if (std::string why = proposal->gate.Meaning().reason; !why.empty())
       return Refuse("under a guard", std::move(why)), std::move(built_);
     Choose(/*has_native=*/true);
+    if (gate_ == nullptr) return std::move(built_);
     Measure();
     Describe();
     EmitNative();
+    built_.refuted = loop_.refuted();
     return std::move(built_);
   }
 
@@ -113,9 +119,14 @@ class Compilation {
                                                options_.targets.end();
     ProposeAll();
     Choose(has_native);
+    if (gate_ == nullptr || !loop_.refuted().empty()) {
+      built_.refuted = loop_.refuted();
+      return std::move(built_);
+    }
     Measure();
     if (why.empty()) Describe();
     for (const Target target : options_.targets) {
+      if (!loop_.refuted().empty() || !built_.refuted.empty()) break;
       if (target != Target::Native) {
         EmitOther(target, source_.name, loop_, *gate_, built_);
       } else if (!why.empty()) {
@@ -125,6 +136,7 @@ class Compilation {
         AddGuarded();
       }
     }
+    std::ranges::copy(loop_.refuted(), std::back_inserter(built_.refuted));
     built_.report.evidence = Evidence();
     built_.report.ms =
         std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
@@ -187,6 +199,7 @@ class Compilation {
       built_.attempts = loop_.attempts();
     }
     if (chosen == nullptr) chosen = loop_.BestOnPaper();
+    if (chosen == nullptr) return Refuse("anything", "all that it could be made of is banned");
     loop_.KeepOnly(*chosen);
     gate_ = &chosen->gate;
     built_.candidate = gate_->candidate_text();
@@ -198,10 +211,11 @@ class Compilation {
 
   // Beside the code for all arguments, that for launches under the guard of a cheaper candidate.
   void AddGuarded() {
-    if (!guarded_ || !built_.has_native()) return;
-    BuiltKernel guarded = Compilation(source_, options_, store_)
+    if (!guarded_ || !built_.has_native() || !loop_.refuted().empty()) return;
+    BuiltKernel guarded = Compilation(source_, options_, store_, banned_)
                               .RunGuarded(guarded_->first, std::move(guarded_->second));
     std::ranges::move(guarded.attempts, std::back_inserter(built_.attempts));
+    std::ranges::move(guarded.refuted, std::back_inserter(built_.refuted));
     KernelReport& report = built_.report;
     for (Refusal& refusal : guarded.report.refusals) {
       const bool known = std::ranges::any_of(report.refusals, [&](const Refusal& each) {
@@ -372,6 +386,7 @@ class Compilation {
   const SourceKernel& source_;
   const BuildOptions& options_;
   store::Store& store_;
+  const std::vector<std::string>& banned_;
   std::optional<std::pair<std::string, ir::Candidate>> guarded_;  // who proposed it, and what
   BuiltKernel built_;
   verify::Evidence lowering_;
@@ -384,8 +399,8 @@ class Compilation {
 }  // namespace
 
 BuiltKernel CompileKernel(const SourceKernel& source, const BuildOptions& options,
-                          store::Store& store) {
-  return Compilation(source, options, store).Run();
+                          store::Store& store, const std::vector<std::string>& banned) {
+  return Compilation(source, options, store, banned).Run();
 }
 
 }  // namespace frazil::aot

@@ -113,7 +113,7 @@ static void Members(Archive& archive, BuiltKernel& kernel) {
   Fields(archive, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint, kernel.at_most,
          kernel.covers, kernel.lengths, kernel.work, kernel.proposed_ptx, kernel.ptx_text,
          kernel.source, kernel.candidate, kernel.candidate_exact, kernel.certificate,
-         kernel.attempts, kernel.guarded);
+         kernel.attempts, kernel.refuted, kernel.guarded);
 }
 template <typename Archive>
 static void Members(Archive& archive, Error& error) {

@@ -51,6 +51,8 @@ struct BuiltKernel {
   std::string candidate;  // what was compiled, as text
   std::string candidate_exact;
   std::string certificate;  // why it means what the source means; may be empty
+  // Candidates whose code was run and was wrong: the work ended there, and is to be done again without them.
+  std::vector<std::string> refuted;
   std::vector<engine::Attempt>
       attempts;  // what became of the proposals, for their makers' accounts
   // What a launch on one thread calls.

@@ -298,7 +298,9 @@ class KernelAudit {
     };
     const uint64_t record =
         form ? Follow(other + offsetof(KernelData, record), form->record.offset) : 0;
-    if (!form || !magic(record) ||
+    // Where nobody looks for a record, none is: what it holds would not be judged.
+    if (!form || record % alignof(uint64_t) != 0 || other % alignof(uint64_t) != 0 ||
+        form->reserved != 0 || !magic(record) ||
         Follow(record + RecordToDescriptor,
                image_.At<int32_t>(record + RecordToDescriptor).value_or(0)) != other)
       return "its form under a guard has no record";
@@ -306,6 +308,9 @@ class KernelAudit {
         std::string_view(form->digest, sizeof form->digest) !=
             std::string_view(data.digest, sizeof data.digest))
       return "its form under a guard is of another program";
+    if (form->guarded.offset != 0) return "its form under a guard has one under a guard itself";
+    if (form->guard_apart.size + form->guard_cover.size + form->guard_least.size == 0)
+      return "its form under a guard tests none";
     return {};
   }
 

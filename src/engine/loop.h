@@ -107,8 +107,8 @@ class Loop {
   void Refuse(std::string who, std::string why);
   // At places that stay.
   std::list<Proposal>& proposals() { return proposals_; }
-  // The cheapest on paper that means what the source means: what code is made of where nobody compares any. There is one,
-  // as the source is proposed too.
+  // The cheapest on paper that means what the source means: what code is made of where nobody compares any. Null: all are
+  // banned, the source too.
   Proposal* BestOnPaper();
   // Further rounds are about this one alone.
   void KeepOnly(const Proposal& proposal);

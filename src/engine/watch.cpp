@@ -203,7 +203,14 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
 // The form in front was made for calls that no longer come. What stands behind it goes on answering.
 void Improver::Drifted(Site& site) {
   const auto forms = site.slot_->forms();
-  if (forms.size() < 2) return Reopen(site, "the guard misses more calls than it should");
+  if (forms.size() < 2) {
+    // Another form under the same guard would miss again, whatever the calls are like that it is priced on.
+    if (!forms.empty() && forms.front()->form()->guard != "true") {
+      std::lock_guard lock(site.impl_->mutex);
+      site.impl_->banned.push_back(forms.front()->form()->candidate_exact);
+    }
+    return Reopen(site, "the guard misses more calls than it should");
+  }
   site.slot_->Retire(*forms.front());
   {
     // What comes now may be constant again, and is believed later than the first time.

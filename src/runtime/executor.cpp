@@ -112,7 +112,7 @@ Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const Source& source)
 }
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& program) {
-  return home_->cache().FindOrMake(ir::ExactDigest(program),
+  return home_->cache().FindOrMake(KernelKey(program, ir::ExactDigest(program)),
                                    [&] { return home_->Load(Source(program)); });
 }
 

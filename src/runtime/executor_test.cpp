@@ -169,6 +169,21 @@ TEST_P(Launches, SlotsAreBoundByName) {
             "buffer 'in0' is not named after a slot, c00 to c95");
 }
 
+// Digests know no names, and slots are bound by them.
+TEST_P(Launches, TheSameProgramOverOtherSlotsIsAnotherKernel) {
+  auto executor = Make(GetParam());
+  std::string text = Lanes;
+  auto first = executor->Load(*ir::ParseText(text));
+  for (size_t at; (at = text.find("c03")) != std::string::npos;) text.replace(at, 3, "c04");
+  auto second = executor->Load(*ir::ParseText(text));
+  ASSERT_TRUE(first && second);
+  auto c03 = *executor->AllocateAt<int64_t>(3, 2);
+  auto c04 = *executor->AllocateAt<int64_t>(4, 2);
+  ASSERT_EQ(Refusal(executor->LaunchSlots(**second, LaunchConfig::Linear(2))), "accepted");
+  EXPECT_EQ(c03.ToVector(), (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(c04.ToVector(), (std::vector<int64_t>{0, 1}));
+}
+
 TEST_P(Launches, HaveNoPlaceForTensors) {
   auto executor = Make(GetParam());
   auto gives = executor->Load(*ir::ParseText(R"(frz 1

@@ -22,9 +22,20 @@ uint64_t NextId() {
 
 }  // namespace
 
+std::string KernelKey(const ir::Program& program, std::string_view exact) {
+  std::string key(exact);
+  const ir::Function& entry = program.entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    const size_t value = entry.param(i).index;
+    key += ',';
+    if (value < entry.value_names.size()) key += entry.value_names[value];
+  }
+  return key;
+}
+
 Source::Source(ir::Program program, std::vector<exec::Artifact> proposals) {
   std::string exact = ir::ExactDigest(program);
-  std::string key = exact;
+  std::string key = KernelKey(program, exact);
   for (const exec::Artifact& proposal : proposals)
     key += "+" + proposal.target + Sha256Hex(proposal.bytes);
   data_ = std::make_shared<const Data>(

@@ -15,6 +15,9 @@
 
 namespace frazil::runtime {
 
+// What a loaded kernel is found by: launches bind buffers and lanes by names, which no digest knows.
+std::string KernelKey(const ir::Program& program, std::string_view exact);
+
 class Source {
  public:
   // The digest is computed here, once. The program is checked when it is loaded. `proposals`: artifacts that somebody made

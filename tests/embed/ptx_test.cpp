@@ -1,7 +1,7 @@
 // Embedded PTX as the executor gets it: a proposal for the program that the portable form was proved to be. The driver is the
 // tests' own and knows no PTX, so that the CPU answers; on a GPU tools/gpu does the same for good.
 #include <gtest/gtest.h>
-#include <embed_ptx_kernels.hpp>
+#include "embed_ptx_kernels.hpp"
 
 #include <filesystem>
 

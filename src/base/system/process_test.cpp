@@ -113,6 +113,13 @@ TEST(RunCommand, AProgramThatClosesItsStreamsIsWaitedFor) {
                   .timed_out);
 }
 
+TEST(RunCommand, AProgramThatOnlyListensGetsAllOfIt) {
+  const std::string much(1 << 20, 'x');
+  RunOptions options;
+  options.input = much;
+  EXPECT_TRUE(RunIt(Shell("exec >&- 2>&-; test $(wc -c) = 1048576"), options).ending.is_success());
+}
+
 TEST(RunCommand, InheritsNothingAndLeavesNothing) {
   const int mine = ::open("/dev/null", O_RDONLY);
   const size_t before = OpenDescriptors();

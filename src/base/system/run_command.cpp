@@ -42,8 +42,10 @@ SystemResult<Pipe> MakePipe() {
 }
 
 bool ReadAvailable(const Fd& fd, std::string& text, size_t most) {
+  // Not without end: whoever writes as fast as this reads must not keep its caller from a deadline.
+  constexpr int MostReads = 64;
   std::array<char, 65536> buffer;
-  for (;;) {
+  for (int reads = 0; reads < MostReads; ++reads) {
     const ssize_t size = ::read(fd.get(), buffer.data(), buffer.size());
     if (size > 0) {
       text.append(buffer.data(), std::min(static_cast<size_t>(size), most - text.size()));
@@ -51,6 +53,7 @@ bool ReadAvailable(const Fd& fd, std::string& text, size_t most) {
       return size < 0 && errno == EAGAIN;
     }
   }
+  return true;
 }
 
 SystemResult<RunResult> RunCommand(const Command& command, const RunOptions& options) {
@@ -81,7 +84,7 @@ SystemResult<RunResult> RunCommand(const Command& command, const RunOptions& opt
     Feed(feed, rest);
     read(output->read, result.output);
     read(messages->read, result.messages);
-    if (ended || (!output->read && !messages->read) || options.deadline.Passed()) break;
+    if (ended || (!output->read && !messages->read && !feed) || options.deadline.Passed()) break;
     std::array<pollfd, 4> polled = {
         pollfd{output->read.get(), POLLIN, 0}, pollfd{messages->read.get(), POLLIN, 0},
         pollfd{feed.get(), POLLOUT, 0}, pollfd{process->pidfd(), POLLIN, 0}};

@@ -210,8 +210,9 @@ Result<WorkReply> ImproveHere(const WorkRequest& request, const exec::Target& na
   if (!request.in_use.empty())
     TRY_VOID(
         workshop.UseInstead(TRY(OpenSealed(request.in_use, request.key, loop.source_exact()))));
-  ProposeForeign(request, loop);
   loop.ProposeAll();
+  // Behind our own: one of the same program has a certificate.
+  ProposeForeign(request, loop);
   if (workshop.in_use() != nullptr && request.same_candidate)
     KeepOnlyInUse(**workshop.in_use(), loop);
   const std::optional<Loop::Won> won = TRY(loop.Run(workshop));

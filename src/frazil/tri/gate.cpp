@@ -45,6 +45,19 @@ std::string ToolchainOf(const lowering::TasmOptions& how) {
   return fmt::format("{}, measured on {}", build, Sha256Hex(text).substr(0, 16));
 }
 
+// Digests know no names, and two of them matter here: of the parameter that is the machine's own RAM, and of a function that
+// others call by its label.
+std::string NamesThatMatter(const ir::Program& program, const lowering::TasmOptions& how) {
+  const ir::Function& entry = program.entry_function();
+  std::string text;
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    if (const size_t value = entry.param(i).index;
+        value < entry.value_names.size() && entry.value_names[value] == "ram")
+      text += fmt::format(", its own RAM is parameter {}", i);
+  if (how.callable) text += fmt::format(", called {}", entry.name);
+  return text;
+}
+
 // One number of a cost, for the accounts.
 double Rows(const exec::TableHeights& cost) {
   return static_cast<double>(cost.tallest != 0 ? cost.tallest : cost.words + cost.cycles);
@@ -154,6 +167,7 @@ Gate::Gate(const ir::Program& program, const lowering::TasmOptions& how, const O
   key_.source_exact = ir::ExactDigest(program);
   key_.target = Target;
   key_.toolchain = ToolchainOf(how);
+  if (!key_.toolchain.empty()) key_.toolchain += NamesThatMatter(program, how);
   key_.profile = mt::ProfileName(how.profile);
   key_.calling = CallingOf(how);
   // What nobody can name is not kept.

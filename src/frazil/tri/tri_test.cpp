@@ -260,6 +260,49 @@ TEST_F(Tri, AFunctionForOthersToCall) {
   EXPECT_THAT(MessageOf(Build(source)), HasSubstr("is for --callable"));
 }
 
+// Digests know no names: these programs have the same ones, and are not the same on the machine.
+TEST_F(Tri, NamesThatMatterAreNoMatterOfDigests) {
+  const std::string same = Put("m.tri",
+                               "module m\npub fn f(a: Field) -> Field {\n    a * a\n}\n"
+                               "pub fn g(a: Field) -> Field {\n    a * a\n}\n");
+  for (const std::string name : {"f", "g"}) {
+    const Result<Built> built =
+        Build({.file = same, .function = name, .callable = true}, {}, Kept());
+    ASSERT_TRUE(built) << built.error().ToString();
+    EXPECT_THAT(mt::Print(built->assembly()), testing::StartsWith(name + ":"));
+  }
+  std::vector<std::string> assembly;
+  for (const std::string name : {"ram", "b"}) {
+    const std::string text = "frz 1\nfunc @main(%" + name +
+                             ": in buffer<field>) -> (field) {\n  %zero = const 0 : index\n"
+                             "  %x = load %" +
+                             name + ", %zero : field\n  return %x\n}\n";
+    const Result<Built> built = Build({.file = Put(name + ".frz", text)}, {}, Kept());
+    ASSERT_TRUE(built) << built.error().ToString();
+    assembly.push_back(mt::Print(built->assembly()));
+  }
+  EXPECT_NE(assembly[0], assembly[1]);
+}
+
+// The caller's words below are no place for leftovers.
+TEST_F(Tri, AFunctionThatLeavesAWordBehindIsRefuted) {
+  const Source source{.file = Put("i.tri", "module i\npub fn f(a: Field) -> Field {\n    a\n}\n"),
+                      .function = "f",
+                      .callable = true};
+  const Options options = Quiet();
+  const Result<Program> program = Load(source, options);
+  ASSERT_TRUE(program) << program.error().ToString();
+  Gate gate(*program->ir, program->how, options);
+  const exec::TableHeights cost{512, 300, 100, 100};
+  EXPECT_TRUE(gate.Ask(program->assembly, cost, nullptr)->admitted);
+  for (const char* text :
+       {"f:\n push 7\n swap 1\n return\n", "f:\n swap 1\n swap 2\n swap 1\n return\n"}) {
+    const Result<mt::Program> wrong = mt::Parse(text);
+    ASSERT_TRUE(wrong) << wrong.error().ToString();
+    EXPECT_FALSE(gate.Ask(*wrong, cost, nullptr)->admitted) << text;
+  }
+}
+
 TEST_F(Tri, RunsSayWhereTheyStopped) {
   const Result<Ran> ran = tri::Run(SumSource(), {.input = {"1,2,5"}}, Quiet());
   ASSERT_TRUE(ran) << ran.error().ToString();

@@ -124,6 +124,9 @@ Result<mt::Program> WithDriver(const ir::Program& program, const mt::Program& ca
                                bool first_on_top) {
   const ir::Function& entry = program.entry_function();
   Driver driver;
+  // What lies below must still lie there afterwards.
+  constexpr uint64_t Below[] = {0x5eed0001, 0x5eed0002, 0x5eed0003};
+  for (const uint64_t word : Below) driver.Put(Opcode::Push, word);
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     if (IsRawRam(entry, i)) continue;
     if (entry.param_type(i).is_buffer() || !driver.Read(entry.param_type(i)))
@@ -133,6 +136,11 @@ Result<mt::Program> WithDriver(const ir::Program& program, const mt::Program& ca
   driver.Put(Opcode::Call);
   const size_t call = driver.code.size() - 1;
   driver.Write(entry.results, first_on_top);
+  for (size_t i = std::size(Below); i-- > 0;) {
+    driver.Put(Opcode::Push, Below[i]);
+    driver.Put(Opcode::Eq);
+    driver.Put(Opcode::Assert);
+  }
   driver.Put(Opcode::Halt);
   const auto offset = static_cast<uint32_t>(driver.code.size());
   driver.code[call].argument = offset;

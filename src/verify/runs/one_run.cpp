@@ -82,7 +82,7 @@ Verdict JudgeRun(const ir::Program& program, const exec::Outcome& outcome, const
   context.limits = limits;
   Result<exec::Outcome> expected = exec::Interpret(program, {}, context);
   if (!expected) return Unknown{"the interpreter cannot judge it: " + expected.error().message};
-  if (expected->trap && expected->trap->kind == ir::Trap::Fuel)
+  if (expected->trap && ir::IsLimit(expected->trap->kind))
     return Unknown{"too long for the interpreter to judge"};
   if (expected->trap == outcome.trap && expected->results == outcome.results &&
       expected->output == outcome.output)

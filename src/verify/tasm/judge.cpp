@@ -20,6 +20,20 @@ std::optional<mt::Profile> ProfileOf(std::string_view name) {
   return std::nullopt;
 }
 
+// What a caller finds after a call besides results, and a program around the call does not show.
+std::string LeavesUnseen(const ir::Program& program) {
+  const ir::Function& entry = program.entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    if (entry.param_type(i).is_buffer() && entry.param_type(i).access != ir::Access::In)
+      return "words in RAM";
+  for (const ir::Function& function : program.functions)
+    for (const ir::Inst& inst : function.insts)
+      if (inst.op == ir::Op::SpongeInit || inst.op == ir::Op::SpongeAbsorb ||
+          inst.op == ir::Op::SpongeSqueeze)
+        return "a sponge";
+  return {};
+}
+
 class Assembly final : public TargetJudge {
  public:
   explicit Assembly(DriverMaker make_driver) : make_driver_(std::move(make_driver)) {}
@@ -39,6 +53,8 @@ class Assembly final : public TargetJudge {
     Result<mt::Program> assembly = mt::Parse(form.payload, *profile);
     if (!assembly) return Unknown{"the assembly cannot be read: " + assembly.error().message};
     if (form.calling != Calling::Program) {
+      if (std::string what = LeavesUnseen(program); !what.empty())
+        return Unknown{fmt::format("a function that leaves {} behind is not judged", what)};
       assembly = make_driver_(program, *assembly, form.calling == Calling::FirstOnTop);
       if (!assembly) return Unknown{"it cannot be called: " + assembly.error().message};
     }

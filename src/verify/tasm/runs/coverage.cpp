@@ -18,10 +18,27 @@ std::string_view LabelAbove(const mt::Program& program, uint32_t instruction) {
   return name;
 }
 
+bool IsCalled(const mt::Program& program, uint64_t at) {
+  return std::ranges::any_of(program.code, [&](const mt::Instruction& instruction) {
+    return instruction.op == Opcode::Call && instruction.argument == at;
+  });
+}
+
+// A constant is asserted that is not 1; nothing comes to the assertion without the constant.
+bool FailsAlways(const mt::Program& program, uint64_t at) {
+  return program.code[at].op == Opcode::Assert && at > 0 &&
+         program.code[at - 1].op == Opcode::Push && program.code[at - 1].argument != 1 &&
+         (at == 1 || program.code[at - 2].op != Opcode::Skiz) && !IsCalled(program, at);
+}
+
 }  // namespace
 
 Coverage::Coverage(const mt::Program& program)
-    : program_(program), reachable_(program.code.size()), notes_(program.code.size()) {
+    : program_(program),
+      reachable_(program.code.size()),
+      may_end_(program.code.size()),
+      notes_(program.code.size()) {
+  FindEnds();
   std::vector<uint64_t> todo = {0};
   while (!todo.empty()) {
     const uint64_t at = todo.back();
@@ -30,9 +47,7 @@ Coverage::Coverage(const mt::Program& program)
     reachable_[at] = true;
     const mt::Instruction& instruction = program.code[at];
     // A program of which a constant is asserted that is not 1 ends there; not where the constant may have been skipped.
-    const bool fails =
-        instruction.op == Opcode::Assert && at > 0 && program.code[at - 1].op == Opcode::Push &&
-        program.code[at - 1].argument != 1 && (at == 1 || program.code[at - 2].op != Opcode::Skiz);
+    const bool fails = FailsAlways(program, at);
     switch (instruction.op) {
       case Opcode::Halt:
       case Opcode::Return:
@@ -67,9 +82,25 @@ void Coverage::Count() {
   }
 }
 
-bool Coverage::Add(const std::vector<uint8_t>& ran) {
+void Coverage::FindEnds() {
+  const auto may_end = [&](size_t at) { return at < may_end_.size() && may_end_[at]; };
+  const auto ends = [&](size_t at) {
+    switch (program_.code[at].op) {
+      case Opcode::Halt:
+      case Opcode::Return:
+      case Opcode::Recurse:
+      case Opcode::RecurseOrReturn: return true;
+      case Opcode::Skiz: return may_end(at + 1) || may_end(at + 2);
+      default: return !FailsAlways(program_, at) && may_end(at + 1);
+    }
+  };
+  for (size_t at = program_.code.size(); at-- > 0;) may_end_[at] = ends(at);
+}
+
+bool Coverage::Add(const std::vector<uint8_t>& ran, bool trapped) {
   bool is_new = false;
   for (size_t i = 0; i < notes_.size(); ++i) {
+    if (trapped && may_end_[i]) continue;
     is_new |= (ran[i] & ~notes_[i]) != 0;
     notes_[i] |= ran[i];
   }

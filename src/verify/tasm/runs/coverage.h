@@ -18,8 +18,9 @@ class Coverage {
   // that fails.
   explicit Coverage(const mt::Program& program);
 
-  // The notes of one run (mt::FragmentStart::ran). True: it brought something new.
-  bool Add(const std::vector<uint8_t>& ran);
+  // The notes of one run (mt::FragmentStart::ran). True: it brought something new. Of a run that trapped nothing was compared
+  // but the trap: it vouches only for code from which no end can be reached.
+  bool Add(const std::vector<uint8_t>& ran, bool trapped = false);
 
   // All instructions have run. A branch that went one way only is counted: behind it the code is the same, and conditions
   // that always hold are no mistake.
@@ -35,9 +36,11 @@ class Coverage {
     return op == mt::Opcode::Skiz || op == mt::Opcode::RecurseOrReturn;
   }
   void Count();
+  void FindEnds();
 
   const mt::Program& program_;
   std::vector<bool> reachable_;
+  std::vector<bool> may_end_;  // from there on a run can come to a halt or a return
   std::vector<uint8_t> notes_;
   size_t instructions_ = 0, branches_ = 0;  // that can be reached
   size_t ran_ = 0, ways_ = 0;               // of these

@@ -70,6 +70,7 @@ class Judge {
   std::optional<exec::Outcome> Interpreted(const Input& input, exec::Choices* choices,
                                            std::vector<Value>& after, const Limits& limits) const;
   std::optional<std::string> ReadsDiffer(const Input& input, const mt::FragmentResult& run) const;
+  Limits LongLimits() const;
   bool CompletesWith(Input input, size_t inputs, size_t hints) const;
   // True: there is a verdict.
   bool Try(const Input& input, bool is_typical);
@@ -125,12 +126,18 @@ std::optional<exec::Outcome> Judge::Interpreted(const Input& input, exec::Choice
   return std::move(*outcome);
 }
 
+// For what has not ended within the usual fuel.
+Limits Judge::LongLimits() const {
+  Limits limits = LimitsOf(Limits{}.fuel, deadline_);
+  limits.run_ms = std::min(limits.run_ms, LongMs);
+  return limits;
+}
+
 bool Judge::CompletesWith(Input input, size_t inputs, size_t hints) const {
   input.input.resize(inputs);
   input.hints.resize(hints);
   std::vector<Value> after;
-  const std::optional<exec::Outcome> outcome =
-      Interpreted(input, nullptr, after, LimitsOf(Fuel, deadline_));
+  const std::optional<exec::Outcome> outcome = Interpreted(input, nullptr, after, LongLimits());
   return outcome && !outcome->trap;
 }
 
@@ -174,9 +181,7 @@ Comparison Judge::Compare(const Input& input, bool look_at_reads) {
       Interpreted(input, &result.choices, after, LimitsOf(Fuel, deadline_));
   const auto is_at_limit = [&] { return outcome->trap && ir::IsLimit(outcome->trap->kind); };
   if (outcome && is_at_limit() && !is_limit(run) && in_vain_ < MostInVain) {
-    Limits longer = LimitsOf(Limits{}.fuel, deadline_);
-    longer.run_ms = std::min(longer.run_ms, LongMs);
-    outcome = Interpreted(input, &result.choices, after, longer);
+    outcome = Interpreted(input, &result.choices, after, LongLimits());
     in_vain_ += outcome && is_at_limit() ? 1 : 0;
   }
   if (!outcome || is_at_limit()) return result;
@@ -238,7 +243,8 @@ Refuted Judge::Refute(const Input& input, std::string difference) {
 }
 
 bool Judge::Try(const Input& input, bool is_typical) {
-  Comparison comparison = Compare(input, is_typical || completed_ < ReadsLookedAt);
+  const bool looks_at_reads = is_typical || completed_ < ReadsLookedAt;
+  Comparison comparison = Compare(input, looks_at_reads);
   if (comparison.endless) {
     verdict_ = Unknown{
         fmt::format("the assembly had not ended after {} cycles where its program has ended",
@@ -256,7 +262,16 @@ bool Judge::Try(const Input& input, bool is_typical) {
   (comparison.trapped ? trapped_ : completed_) += 1;
   const size_t missing = ways_.CountMissing(seen_);
   if (!comparison.trapped) seen_.Add(comparison.choices);
-  const bool is_new = coverage_.Add(comparison.ran) || ways_.CountMissing(seen_) < missing;
+  const bool is_new =
+      coverage_.Add(comparison.ran, comparison.trapped) || ways_.CountMissing(seen_) < missing;
+  // Where code runs for the first time, how much it reads is looked at too.
+  if (is_new && !comparison.trapped && !looks_at_reads) {
+    comparison = Compare(input, true);
+    if (comparison.kind == Comparison::Kind::Different) {
+      verdict_ = Refute(input, std::move(comparison.difference));
+      return true;
+    }
+  }
   if (is_new || is_typical) samples_.Keep(input);
   return false;
 }
