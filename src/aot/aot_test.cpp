@@ -120,7 +120,7 @@ TEST(Compile, WhatIsBannedIsMadeOfNothing) {
   SourceKernel source;
   source.name = "twice";
   source.program =
-      *ir::ParseText("func @main(%x: u32) -> (u32) {\n %y = add %x, %x : u32\n return %y\n}\n");
+      Parse("frz 1\nfunc @main(%x: u32) -> (u32) {\n  %y = add %x, %x : u32\n  return %y\n}\n");
   BuildOptions options;
   store::StoreOptions kept;
   kept.directory = testing::TempDir() + "/aot_test_store";
