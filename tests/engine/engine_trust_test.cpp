@@ -244,19 +244,35 @@ TEST_F(EngineTrustTest, ReproducersFollowNoSymlink) {
   }
 }
 
+// Enough work for each element that code is faster than tiles on every machine.
+std::string LongSum() {
+  std::string text = R"(frz 1
+func @long(%x: in buffer<f32>, %y: out buffer<f32>, %n: index) {
+  %zero = const 0 : index
+  %c = const 0.5 : f32
+  parallel %i = %zero to %n {
+    %s0 = load %x, %i : f32
+)";
+  constexpr int Steps = 16;
+  for (int i = 0; i < Steps; ++i)
+    text +=
+        fmt::format("    %p{0} = mul %s{0}, %c : f32\n    %s{1} = add %p{0}, %c : f32\n", i, i + 1);
+  return text + fmt::format("    store %y, %i, %s{} : f32\n    yield\n  }}\n  return\n}}\n", Steps);
+}
+
 // An executor after another one: its own engine, its own options.
 TEST_F(EngineTrustTest, KernelsOfADeadExecutorAreNotHandedOn) {
-  const ir::Program program = *runtime::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
+  const ir::Program program = *ir::ParseText(LongSum());
   runtime::ExecutorOptions options;
   options.store = folder_ / "store";
   const auto run = [&](bool compile, std::chrono::milliseconds longest) {
     options.compile = compile;
     auto executor = runtime::Executor::Create(options).value();
     auto loaded = executor->Load(program).value();
-    std::vector<float> x(4096, 2.0f);
+    std::vector<float> x(4096, 2.0f), y(4096);
     const auto end = std::chrono::steady_clock::now() + longest;
     do {
-      EXPECT_TRUE(executor->Launch(*loaded, {}, {std::span(x), std::span(x), 4096u, 1.0f}));
+      EXPECT_TRUE(executor->Launch(*loaded, {}, {std::span(x), std::span(y), int64_t{4096}}));
       if (!store::Store::Open(Options().store)->List().empty()) return true;
     } while (std::chrono::steady_clock::now() < end);
     return false;
