@@ -96,7 +96,7 @@ TEST(Loop, TheCheapestOnPaperThatIsVerifiedWins) {
   EXPECT_TRUE(loop.refuted().empty()) << "no code was wrong";
 }
 
-TEST(Loop, CodeThatIsWrongEndsIt) {
+TEST(Loop, CodeOfAnotherProgramWinsNothing) {
   Loop loop(Source, DefaultOptions());
   loop.Propose("test", {Eight, {}, {}, "eight"});
   loop.Propose("source", {Source, {}, {}, "source"});

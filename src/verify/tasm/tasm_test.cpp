@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "base/test_counts.h"
 #include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 
@@ -276,7 +277,7 @@ TEST(TasmChecker, TimeIsLimitedForLongPrograms) {
   mt::Program program = *piece;
   program.code.clear();
   program.code.push_back(piece->code[0]);
-  for (int i = 0; i < 500'000; ++i)
+  for (uint64_t i = 0; i < SanitizedCount(500'000); ++i)
     program.code.insert(program.code.end(), piece->code.begin() + 1, piece->code.begin() + 5);
   program.code.insert(program.code.end(), piece->code.begin() + 5, piece->code.end());
   Options options;
