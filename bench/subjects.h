@@ -1,6 +1,8 @@
 // What the benchmarks and the guard of `make test` (tests/guard) measure alike.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -33,6 +35,7 @@ inline verify::Verified<exec::CompiledForm> FormByHand(const ir::Program& progra
   exec::PutImage(form, image);
   Result<verify::Examined> examined =
       verify::Examine(program, candidate, form, verify::Policy::Default(program));
+  if (examined && !examined->form) fmt::print(stderr, "by hand: {}\n", examined->refusal);
   CHECK(examined && examined->form);
   return *examined->form;
 }

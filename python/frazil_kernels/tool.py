@@ -5,7 +5,10 @@ reads the JSON can point into the source. What the schema cannot say is an error
 left out silently. This one file is the whole tool: it also travels inside the C++ library as text.
 
     python3 tool.py in.py [-o out.json]      one kernel: an object; several: an array
-    python3 tool.py --lines a.py b.py ...    one line for each file: {"kernels": [...]} or {"errors": [...]}
+    python3 tool.py --lines a.py b.py ...    one line for each text: {"kernels": [...]} or {"errors": [...]}
+
+With --lines no file is opened, the names are for messages only: standard input has each text, behind a line with its
+number of bytes. So whoever keeps what comes of a text by its digest knows that it comes of that text.
 """
 import ast
 import itertools
@@ -838,7 +841,8 @@ def to_json(kernels):
 
 def print_lines(paths):
     for path in paths:
-        kernels, errors = read_file(path)
+        size = int(sys.stdin.buffer.readline())
+        kernels, errors = read_text(sys.stdin.buffer.read(size), path)
         answer = {"errors": [error.to_json() for error in errors]} if errors else {"kernels": kernels}
         sys.stdout.write(json.dumps(answer, separators=(",", ":")) + "\n")
     return 0

@@ -33,8 +33,7 @@ struct BuildOptions {
   std::string depfile;   // if not empty: what the outputs were made from, for make and ninja
   bool programs = true;  // what is embedded carries the programs that an audit judges it by
   std::string python = "python3";
-  int jobs = 0;                  // processes at a time; 0: one for each core
-  uint64_t kernel_ms = 300'000;  // a file that takes longer is an error
+  int jobs = 0;  // processes at a time; 0: one for each core
   Limits limits;
 };
 

@@ -199,15 +199,16 @@ class Building {
     }
   }
 
-  // One start of Python for all files that need it.
+  // One start of Python for all files that need it, on what was read for their keys: by now there may be something else in
+  // them.
   void CallPython() {
     std::vector<File*> wanted;
-    std::vector<std::string> paths;
+    std::vector<frontends::python::PythonText> texts;
     for (File& file : files_) {
       if (file.unit) continue;
       if (file.language == sources::Language::Python) {
         wanted.push_back(&file);
-        paths.push_back(file.path);
+        texts.push_back({file.path, file.content});
       } else {
         file.text = file.content;
       }
@@ -216,12 +217,12 @@ class Building {
     frontends::python::PythonOptions python;
     python.python = options_.python;
     python.limits = options_.limits;
-    std::vector<Result<std::string>> texts = frontends::python::PythonFilesToJson(paths, python);
+    std::vector<Result<std::string>> answers = frontends::python::PythonTextsToJson(texts, python);
     for (size_t i = 0; i < wanted.size(); ++i) {
-      if (texts[i]) {
-        wanted[i]->text = std::move(*texts[i]);
+      if (answers[i]) {
+        wanted[i]->text = std::move(*answers[i]);
       } else {
-        wanted[i]->unit.emplace().error = std::move(texts[i].error());
+        wanted[i]->unit.emplace().error = std::move(answers[i].error());
       }
     }
   }
@@ -247,11 +248,12 @@ class Building {
     for (File& file : files_)
       if (!file.unit) rest.push_back(&file);
     for (int round = 0; round < MostRounds && !rest.empty(); ++round) rest = CompileOnce(rest);
-    for (File* file : rest) Blame(*file, "its code was wrong each time, whatever it was made of");
+    for (File* file : rest)
+      Blame(*file, Diag::WorkerFailed, "its code was wrong each time, whatever it was made of");
   }
 
-  static void Blame(File& file, std::string why) {
-    Error error{Diag::WorkerFailed, std::move(why)};
+  static void Blame(File& file, Diag diag, std::string why) {
+    Error error{diag, std::move(why)};
     error.file = file.path;
     file.unit.emplace().error = std::move(error);
   }
@@ -261,14 +263,16 @@ class Building {
     // The jobs seal what they admit: they need the key before they are forked.
     const verify::InstallKey& key = store_->key();
     const std::vector<JobResult> results =
-        RunJobs(files.size(), {.limit_ms = options_.kernel_ms, .at_a_time = options_.jobs},
+        RunJobs(files.size(), {.limit_ms = options_.limits.build_ms, .at_a_time = options_.jobs},
                 [&](size_t i) { return PackUnit(Compile(*files[i]), key); });
     std::vector<File*> again;
     for (size_t i = 0; i < files.size(); ++i) {
       File& file = *files[i];
       if (results[i].done) file.unit = UnpackUnit(results[i].bytes, key);
-      if (!file.unit) {
-        Blame(file,
+      if (results[i].timed_out) {
+        Blame(file, Diag::LimitReached, results[i].reason + " to compile (--build-ms)");
+      } else if (!file.unit) {
+        Blame(file, Diag::WorkerFailed,
               results[i].reason.empty() ? "its compilation gave no answer" : results[i].reason);
       } else if (TakeRefuted(file)) {
         file.unit.reset();
@@ -293,7 +297,6 @@ class Building {
   }
 
   void Collect() {
-    std::map<std::string, std::string> seen;
     for (File& file : files_) {
       if (file.unit->error) {
         report_.errors.push_back(*file.unit->error);
@@ -302,16 +305,25 @@ class Building {
       for (BuiltKernel& kernel : file.unit->kernels) {
         kernel.report.cached = file.cached;
         kernel.report.file = file.path;
-        const auto [place, is_new] = seen.emplace(Identifier(kernel.report.name), file.path);
-        if (!is_new) {
-          Error error{Diag::Redefined,
-                      fmt::format("kernel '{}' is also in {}", kernel.report.name, place->second)};
-          error.file = file.path;
-          report_.errors.push_back(std::move(error));
-        }
+        TakeNames(kernel, file);
         report_.kernels.push_back(kernel.report);
         kernels_.push_back(std::move(kernel));
       }
+    }
+  }
+
+  // A kernel has two functions in the header; no other one may have their names.
+  void TakeNames(const BuiltKernel& kernel, const File& file) {
+    for (const std::string_view ending : {std::string_view(), BindEnding}) {
+      const std::string name = FunctionName(kernel) + std::string(ending);
+      const auto [place, is_new] =
+          names_.emplace(name, fmt::format("kernel '{}' of {}", kernel.report.name, file.path));
+      if (is_new) continue;
+      Error error{Diag::Redefined, fmt::format("kernel '{}' needs a function {}, and so does {}",
+                                               kernel.report.name, name, place->second)};
+      error.file = file.path;
+      report_.errors.push_back(std::move(error));
+      return;
     }
   }
 
@@ -360,6 +372,7 @@ class Building {
   std::unique_ptr<store::Store> store_;
   std::vector<std::string> banned_;  // by this build: code of theirs was wrong
   std::vector<BuiltKernel> kernels_;
+  std::map<std::string, std::string> names_;  // of functions in the header: whose they are
   Report report_;
 };
 

@@ -21,9 +21,11 @@ constexpr std::string_view Keywords[] = {
     "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
     "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void",
     "volatile", "wchar_t", "while", "xor", "xor_eq",
-    // Macros of the C library, and the namespaces that generated text names.
-    "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "assert", "linux", "unix", "std",
-    "frazil"};
+    // Macros of the C library, types that it declares, and the namespaces that generated text names.
+    "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "NAN", "INFINITY", "assert", "linux",
+    "unix", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+    "uint64_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "size_t", "ssize_t", "ptrdiff_t",
+    "nullptr_t", "max_align_t", "std", "frazil"};
 // What it declares itself, inside of its namespace.
 constexpr std::string_view Taken[] = {"config", "kernels"};
 
@@ -31,17 +33,33 @@ constexpr std::array<std::string_view, 14> CppTypes = {
     "int8_t",   "int16_t",     "int32_t",      "int64_t", "uint8_t", "uint16_t", "uint32_t",
     "uint64_t", "frazil::F16", "frazil::BF16", "float",   "double",  "bool",     "int64_t"};
 
-std::string Comment(std::string_view text) {
-  std::string comment;
+// Bytes of what ends a line at the front of a text, for a compiler or for whoever reads it: \n, \v, \f, \r, U+0085, U+2028,
+// U+2029. 0: nothing does.
+size_t LineEnd(std::string_view text) {
+  if (text[0] >= '\n' && text[0] <= '\r') return text.starts_with("\r\n") ? 2 : 1;
+  for (const std::string_view end : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
+    if (text.starts_with(end)) return end.size();
+  return 0;
+}
+
+// Whatever stands in `text` stays a comment: it comes from the source of a kernel.
+std::string Comment(std::string_view text, std::string_view mark = "///") {
+  std::string comment, line;
+  const auto finish = [&] {
+    // A backslash at the end of a line, or the trigraph of one, would make the next one a comment.
+    while (line.ends_with('\\') || line.ends_with(' ') || line.ends_with("?\?/")) line.pop_back();
+    comment += fmt::format("{}{}{}\n", mark, line.empty() ? "" : " ", line);
+    line.clear();
+  };
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    // A backslash at the end of a line would make the next one a comment.
-    while (!line.empty() && (line.back() == '\\' || line.back() == ' ' || line.back() == '\r'))
-      line.pop_back();
-    comment += line.empty() ? "///\n" : fmt::format("/// {}\n", line);
+    const size_t end = LineEnd(text);
+    if (end != 0)
+      finish();
+    else
+      line += (text[0] >= 0 && text[0] < ' ') || text[0] == 127 ? ' ' : text[0];
+    text.remove_prefix(std::max<size_t>(end, 1));
   }
+  if (!line.empty()) finish();
   return comment;
 }
 
@@ -64,11 +82,13 @@ std::string DerivedComment(const BuiltKernel& kernel) {
 
 std::string HeaderOf(const BuiltKernel& kernel) {
   if (!kernel.has_native()) {
-    std::string text = fmt::format("// {}: no function for this machine", kernel.report.name);
+    std::string why;
     for (const Refusal& refusal : kernel.report.refusals)
-      if (refusal.target.starts_with("native"))
-        return text + fmt::format(" ({}).\n\n", refusal.reason);
-    return text + ".\n\n";
+      if (why.empty() && refusal.target.starts_with("native"))
+        why = fmt::format(" ({})", refusal.reason);
+    return Comment(fmt::format("{}: no function for this machine{}.", kernel.report.name, why),
+                   "//") +
+           "\n";
   }
   std::string text = Comment(kernel.doc);
   text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {}));
@@ -96,7 +116,10 @@ bool IsIdentifier(std::string_view name) {
 }
 
 bool IsNamespaceName(std::string_view name) {
-  return IsIdentifier(name) && !name.starts_with("frz_") &&
+  // "__LINE__", "_Complex": C++ keeps them for compilers.
+  const bool is_reserved =
+      name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
+  return IsIdentifier(name) && !is_reserved && !name.starts_with("frz_") &&
          std::ranges::find(Keywords, name) == std::end(Keywords);
 }
 
@@ -108,6 +131,8 @@ std::string Identifier(std::string_view name) {
   const bool is_taken = !IsNamespaceName(text) || std::ranges::find(Taken, text) != std::end(Taken);
   return is_taken ? text + "_" : text;
 }
+
+std::string FunctionName(const BuiltKernel& kernel) { return Identifier(kernel.report.name); }
 
 std::string_view CppType(Kind scalar) { return CppTypes[static_cast<size_t>(scalar)]; }
 

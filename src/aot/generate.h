@@ -21,6 +21,9 @@ std::string GenerateSource(std::string_view module, std::span<const BuiltKernel>
 std::string Identifier(std::string_view name);
 bool IsIdentifier(std::string_view name);
 bool IsNamespaceName(std::string_view name);
+// What its function is called, and what comes behind it in the name of the one that gives a launch to be recorded.
+std::string FunctionName(const BuiltKernel& kernel);
+constexpr std::string_view BindEnding = "_bind";
 std::string_view CppType(Kind scalar);  // "float", "frazil::F16"
 
 // Which form of a kernel's function.

@@ -37,7 +37,7 @@ std::vector<std::string> Names(const BuiltKernel& kernel) {
   std::vector<std::string> names;
   for (const Param& param : kernel.params) {
     std::string name = Identifier(param.name);
-    while (std::ranges::find(names, name) != names.end() || name == Identifier(kernel.report.name))
+    while (std::ranges::find(names, name) != names.end() || name == FunctionName(kernel))
       name += "_";
     names.push_back(std::move(name));
   }
@@ -240,7 +240,7 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
 }
 
 std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
-  const std::string name = Identifier(kernel.report.name);
+  const std::string name = FunctionName(kernel);
   const bool uses_run = std::ranges::any_of(
       kernel.usual().plain_forms(), [](const Code& c) { return !c.empty() && c.image().uses_run; });
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
@@ -274,8 +274,7 @@ std::string BindBody(std::string_view symbol, const BuiltKernel& kernel, const F
 }
 
 std::string ConfigTest(const BuiltKernel& kernel, const FunctionForm& form) {
-  const std::string refused =
-      fmt::format("frz_detail::{}_misfit()", Identifier(kernel.report.name));
+  const std::string refused = fmt::format("frz_detail::{}_misfit()", FunctionName(kernel));
   const std::string_view begin = "  if (!config.is_valid()) [[unlikely]] ";
   if (form.bind)
     return fmt::format(
@@ -311,9 +310,9 @@ std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form) {
   if (form.bind)
     for (size_t i = 0; i < kernel.results.size(); ++i)
       params.push_back(fmt::format("{}* frz_result{}", CppType(kernel.results[i]), i));
-  return fmt::format(
-      "{} {}{}({}) noexcept", form.bind ? "frazil::embed::Bound" : ResultType(kernel),
-      Identifier(kernel.report.name), form.bind ? "_bind" : "", fmt::join(params, ", "));
+  return fmt::format("{} {}{}({}) noexcept",
+                     form.bind ? "frazil::embed::Bound" : ResultType(kernel), FunctionName(kernel),
+                     form.bind ? BindEnding : "", fmt::join(params, ", "));
 }
 
 std::string DetailDeclarations(const BuiltKernel& kernel) {
@@ -322,10 +321,9 @@ std::string DetailDeclarations(const BuiltKernel& kernel) {
       "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, "
       "frazil::embed::Extents extents) noexcept;\n"
       "frazil::embed::Status {0}_trapped(int32_t trap, frazil::embed::NativeRun* run) noexcept;\n",
-      Identifier(kernel.report.name));
+      FunctionName(kernel));
   if (NeedsConfig(kernel))
-    text += fmt::format("frazil::embed::Status {}_misfit() noexcept;\n",
-                        Identifier(kernel.report.name));
+    text += fmt::format("frazil::embed::Status {}_misfit() noexcept;\n", FunctionName(kernel));
   return text;
 }
 
@@ -338,12 +336,12 @@ std::string DetailDefinitions(std::string_view module, const BuiltKernel& kernel
       "  return frazil::embed::Launch({1}, words, results, extents);\n}}\n"
       "frazil::embed::Status {0}_trapped(int32_t trap, frazil::embed::NativeRun* run) noexcept {{\n"
       "  return frazil::embed::Trapped({1}, trap, run);\n}}\n",
-      Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
+      FunctionName(kernel), DataSymbol(module, kernel.report.name));
   if (NeedsConfig(kernel))
     text += fmt::format(
         "frazil::embed::Status {}_misfit() noexcept {{\n"
         "  return frazil::embed::Refused({}, frazil::embed::LaunchError::EmptyLaunch);\n}}\n",
-        Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
+        FunctionName(kernel), DataSymbol(module, kernel.report.name));
   return text;
 }
 

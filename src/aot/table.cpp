@@ -72,8 +72,9 @@ std::string Totals(const Report& report) {
     cached += kernel.cached ? 1 : 0;
     in_pieces += kernel.in_pieces ? 1 : 0;
   }
-  std::string text = fmt::format("{} kernels ({} cached, {} in pieces on several threads)",
-                                 report.kernels.size(), cached, in_pieces);
+  const size_t count = report.kernels.size();
+  std::string text = fmt::format("{} kernel{} ({} cached, {} in pieces on several threads)", count,
+                                 count == 1 ? "" : "s", cached, in_pieces);
   text += fmt::format(", native {:.1f} / {:.1f} / {:.1f} KB (baseline / avx2 / avx512)",
                       static_cast<double>(native[0]) / 1e3, static_cast<double>(native[1]) / 1e3,
                       static_cast<double>(native[2]) / 1e3);

@@ -42,10 +42,12 @@ bool HasUnrun(const verify::Verdict& lowering) {
   return unknown != nullptr && unknown->has_unrun;
 }
 
-// More effort helps only where runs were too short: not against a counterexample, nor for code that no input reaches.
+// More effort helps only where runs were too short, of either half: not against a counterexample, nor for code that no input
+// reaches.
 bool IsDecided(const verify::Examined& examined) {
-  return examined.form || !std::holds_alternative<verify::Unknown>(examined.lowering) ||
-         std::holds_alternative<verify::Unknown>(examined.meaning) || HasUnrun(examined.lowering);
+  if (examined.form) return true;
+  if (!examined.has_meaning) return !verify::IsLimited(examined.meaning);
+  return !std::holds_alternative<verify::Unknown>(examined.lowering) || HasUnrun(examined.lowering);
 }
 
 }  // namespace
@@ -150,9 +152,8 @@ Judged Gate::Admit(exec::CompiledForm form, const verify::CallableMaker& make_ca
   judged.verdict = examined->lowering;
   judged.has_unrun = HasUnrun(judged.verdict);
   if (!examined->form) {
-    judged.reason = Reason(judged.verdict);
-    if (judged.reason.empty() || !verify::EvidenceOf(examined->meaning))
-      judged.reason = examined->refusal;
+    if (examined->has_meaning) judged.reason = Reason(judged.verdict);
+    if (judged.reason.empty()) judged.reason = examined->refusal;
     return judged;
   }
   auto admitted = engine::Admit(*examined->form, in_use, policy_);

@@ -57,7 +57,8 @@ class Gate {
   const std::string& guard() const { return guard_; }
   bool is_source() const { return candidate_exact_ == source_exact_ && guard_ == "true"; }
 
-  // Does the candidate mean what the source means, as the policy asks? Judged once, whatever follows.
+  // Does the candidate mean what the source means, as the policy asks? Judged once, whatever follows; again only with more
+  // effort, where there was too little.
   Judged Meaning();
   verify::Evidence meaning_evidence();  // none where it was not accepted
 

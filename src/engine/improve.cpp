@@ -1,7 +1,7 @@
 // The loop that lets programs set, written once, top to bottom:
 //
 //   observe      a site tells how often it was called and how long a call took       (watch.cpp, Saw)
-//   store        is there a verified form already?                                   FromStore
+//   store        is there a verified form already?                                   FromStore, FromStoreUnderGuard
 //   propose, lower, verify, price    in the worker, another process                  FromWorker
 //   tune         still hot: the same candidate, compiled with more effort              Tune
 //   admit        evidence >= policy and cost < cost of what is in use                AdmitForm, engine/admit.h
@@ -18,6 +18,7 @@
 #include "base/sha256.h"
 #include "engine/improver.h"
 #include "engine/worker/wire.h"
+#include "exec/guard_eval.h"
 
 namespace frazil::engine {
 namespace {
@@ -62,6 +63,7 @@ void Improver::Improve(Site& site, bool specialize) {
     // Another process may have been here while this one counted.
     if (FromStore(site, "true")) return;
   }
+  if (FromStoreUnderGuard(site, specialize)) return;
   if (!options.compile) return FallBack(site, "compiling is switched off");
   if (const std::optional<WorkReply> reply = FromWorker(site, specialize)) TakeWork(site, *reply);
 }
@@ -92,7 +94,35 @@ bool Improver::FromStore(Site& site, const std::string& guard) {
   if (toolchain.empty()) return false;
   const std::optional<Form> form =
       store->FindVerified(KeyOf(site, guard, toolchain), site.impl_->policy);
-  return form && AdmitForm(site, *form, "the store");
+  return form && !IsBanned(site, (*form)->candidate_exact) && AdmitForm(site, *form, "the store");
+}
+
+// What a worker found to be best under a guard is found again where calls like those come here.
+bool Improver::FromStoreUnderGuard(Site& site, bool specialize) {
+  if (store == nullptr) return false;
+  const auto forms = site.slot_->forms();
+  for (const std::string& text : store->Guards(KeyOf(site, "true", worker.toolchain()))) {
+    const bool in_use =
+        std::ranges::any_of(forms, [&](const auto& solid) { return solid->form()->guard == text; });
+    const Result<ir::Guard> guard = ir::ParseGuard(text, site.impl_->source);
+    if (!in_use && guard && Suits(site, *guard, specialize) && FromStore(site, text)) return true;
+  }
+  return false;
+}
+
+// Constants are believed as they are where code is made for them: if calls were seen to have them. The rest of the guard is tried
+// on a call that came; where none was copied, the slot will tell.
+bool Improver::Suits(const Site& site, const ir::Guard& guard, bool specialize) {
+  std::lock_guard lock(site.impl_->mutex);
+  const std::vector<std::vector<uint64_t>> constants = site.impl_->profile.ConstantArguments();
+  ir::Guard rest;
+  for (const ir::GuardAtom& atom : guard.atoms) {
+    if (atom.kind != ir::GuardKind::Equals)
+      rest.atoms.push_back(atom);
+    else if (!specialize || constants[atom.arg] != atom.low)
+      return false;
+  }
+  return site.impl_->sample.empty() || exec::Holds(rest, site.impl_->sample);
 }
 
 std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const Form* tune) {

@@ -106,6 +106,8 @@ class Improver : public std::enable_shared_from_this<Improver> {
   void Improve(Site& site, bool specialize);
   void Tune(Site& site);
   bool FromStore(Site& site, const std::string& guard);
+  bool FromStoreUnderGuard(Site& site, bool specialize);
+  static bool Suits(const Site& site, const ir::Guard& guard, bool specialize);
   std::optional<WorkReply> FromWorker(Site& site, bool specialize, const Form* tune = nullptr);
   void TakeWork(Site& site, const WorkReply& reply);
   Result<Form> Open(const Site& site, const WorkReply& reply) const;

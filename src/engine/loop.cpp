@@ -262,6 +262,8 @@ Result<std::optional<Loop::Won>> Loop::OnPaper(Workshop& workshop) {
 }
 
 Result<std::optional<Loop::Won>> Loop::Run(Workshop& workshop) {
+  // Whoever asks again must not get what a process says in which wrong code has run.
+  if (!refuted_.empty()) return std::nullopt;
   for (Proposal& proposal : proposals_) {
     proposal.form = {};
     proposal.is_lowered = proposal.is_priced = proposal.out = proposal.has_unrun = false;

@@ -134,6 +134,117 @@ TEST(Loop, ARoundForgetsTheOneBefore) {
   EXPECT_EQ(loop.attempts().size(), 2u);
 }
 
+// Offers are timed here, and the first of them answers wrongly.
+class WronglyTimed final : public IsaWorkshop {
+ public:
+  using IsaWorkshop::IsaWorkshop;
+  bool measures() const override { return true; }
+  Result<std::vector<Quote>> Price(std::span<const Offer> offers) override {
+    prices += 1;
+    Quote wrong{exec::Bytes{1}};
+    wrong.refusal = "its code is wrong";
+    wrong.is_wrong = true;
+    EXPECT_FALSE(offers.empty());
+    return std::vector{wrong};
+  }
+  int prices = 0;
+};
+
+TEST(Loop, NothingMoreRunsAfterCodeThatAnsweredWrongly) {
+  Loop loop(Source, DefaultOptions());
+  loop.Propose("test", {Eight, {}, {}, "eight"});
+  loop.Propose("source", {Source, {}, {}, "source"});
+  std::vector<std::string> lowered;
+  WronglyTimed workshop(&lowered);
+  for (int round = 0; round < 2; ++round) {
+    const auto won = loop.Run(workshop);
+    ASSERT_TRUE(won.has_value());
+    EXPECT_FALSE(*won);
+    EXPECT_THAT(loop.refuted(), ElementsAre(ir::ExactDigest(Eight)));
+    EXPECT_THAT(lowered, ElementsAre("eight")) << "the source is for another process";
+    EXPECT_EQ(workshop.prices, 1);
+  }
+  EXPECT_EQ(loop.attempts()[0].fate, Fate::Refuted);
+}
+
+// Of a target whose judge ran the code and saw that it is wrong.
+class Refuting final : public verify::TargetJudge {
+ public:
+  Result<verify::Verdict> Judge(const ir::Program&, const exec::CompiledForm&, const ir::Guard&,
+                                const verify::VerifyOptions&) const override {
+    asked += 1;
+    return verify::Refuted{verify::ProgramCall{}, "result 1: 7 against 8"};
+  }
+  mutable int asked = 0;
+};
+
+class RefutedWorkshop final : public Workshop {
+ public:
+  std::string_view target() const override { return "refuted"; }
+  int ways() const override { return 2; }
+  Result<LoweredForm> Lower(const Gate& gate, int) override {
+    lowered += 1;
+    return LoweredForm{gate.Form("refuted")};
+  }
+  int lowered = 0;
+};
+
+TEST(Loop, NothingMoreRunsAfterCodeThatWasRefuted) {
+  const auto judge = std::make_shared<const Refuting>();
+  verify::RegisterJudge("refuted", judge);
+  Loop loop(Source, DefaultOptions());
+  loop.Propose("test", {Eight, {}, {}, "eight"});
+  loop.Propose("source", {Source, {}, {}, "source"});
+  RefutedWorkshop workshop;
+  IsaWorkshop other;
+  for (Workshop* each : std::initializer_list<Workshop*>{&workshop, &workshop, &other}) {
+    const auto won = loop.Run(*each);
+    ASSERT_TRUE(won.has_value());
+    EXPECT_FALSE(*won);
+  }
+  EXPECT_EQ(workshop.lowered, 1) << "in no other way, and of no other candidate";
+  EXPECT_EQ(judge->asked, 1);
+  EXPECT_THAT(loop.refuted(), ElementsAre(ir::ExactDigest(Eight)));
+}
+
+// 40 n turns: more than the lowest rung has fuel for where n is large, and then only the next one knows that both mean the same.
+constexpr const char* ManyTurns = R"(frz 1
+func @main(%n: u8) -> (u64) {
+  %zero = const 0 : index
+  %forty = const 40 : index
+  %two = const 2 : u64
+  %m = cast %n : index
+  %turns = mul %m, %forty : index
+  %start = const 0 : u64
+  %sum = for %i = %zero to %turns step 1 carry (%acc = %start) {
+    %w = cast %i : u64
+    %d = WORK : u64
+    %next = xor %acc, %d : u64
+    yield %next
+  }
+  return %sum
+}
+)";
+
+ir::Program TurnsOf(std::string_view work) {
+  std::string text = ManyTurns;
+  return Parse(text.replace(text.find("WORK"), 4, work));
+}
+
+TEST(Gate, MeaningIsAskedAgainOnAHigherRung) {
+  const IsaWorkshop registered;
+  const ir::Program source = TurnsOf("mul %w, %two"), candidate = TurnsOf("add %w, %w");
+  GateOptions options;
+  options.first_rung = QuickRung;
+  Gate gate(source, {candidate, {}, {}, "test"}, options);
+  exec::CompiledForm form = gate.Form("isa");
+  form.payload = targets::tiles::MakeIsaTarget()->Emit(candidate)->bytes;
+  form.cost = exec::Bytes{form.payload.size()};
+  const Judged judged = gate.Admit(form);
+  ASSERT_TRUE(judged.admitted) << judged.reason;
+  EXPECT_EQ(judged.admitted->form().evidence().meaning.grade, verify::Grade::Exhaustive);
+}
+
 TEST(Gate, AFormOfAnotherCandidateIsRefused) {
   const IsaWorkshop registered;
   Gate gate(Source, {Eight, {}, {}, "eight"});

@@ -118,8 +118,9 @@ bool Improver::IsHot(const Site& site) const {
 // Constants were seen long enough, and the site runs long enough, that another compile may pay.
 bool Improver::WantsSpecializing(const Site& site) const {
   const Site::Impl& impl = *site.impl_;
-  if (!options.specialize || !options.compile || impl.solid_calls < impl.specialize_at)
-    return false;
+  // Without a compiler there may still be forms that the store has.
+  const bool can = options.compile || store != nullptr;
+  if (!options.specialize || !can || impl.solid_calls < impl.specialize_at) return false;
   double estimate_ms;
   {
     std::lock_guard lock(mutex_);

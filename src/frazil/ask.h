@@ -16,6 +16,7 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "oracle/claim.h"
 #include "verify/evidence.h"
 
 namespace frazil::machines::tasm {
@@ -29,14 +30,15 @@ namespace frazil {
 
 // A STARK proof of the answer, made and verified by the published Triton VM.
 struct AnswerProof {
-  std::vector<uint64_t> output;  // of the claim
+  oracle::Claim claim;
   uint64_t padded_height = 0;
   uint64_t proof_bytes = 0;
   double prove_seconds = 0;
   double verify_seconds = 0;
 };
 // Proves a run of this assembly without input. Diag::Mismatch says that the machine does not what the program says: then
-// there is no answer. Any other error is a reason why there is no proof.
+// there is no answer, as there is none where the claim is not that this very assembly gives the answer. Any other error is a
+// reason why there is no proof.
 using AnswerProver = std::function<Result<AnswerProof>(const machines::tasm::Program& assembly)>;
 
 struct AskOptions {

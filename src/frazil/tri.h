@@ -62,7 +62,8 @@ struct Options {
   Limits limits = {};
   uint64_t cycles = uint64_t{1} << 26;  // after so many the machine is stopped
   bool standard_input = false;          // the file "-" is standard input
-  // What Build admitted is kept there, and found there again by everybody who would lower the same program.
+  // What Build admitted is kept there, and found there again by everybody who would lower the same program: that saves time,
+  // and never gives another assembly.
   bool use_store = true;
   std::string store = {};  // folder; empty: $FRAZIL_STORE, else the user's cache folder
   Notes* notes = nullptr;  // filled, if there is one
@@ -148,8 +149,8 @@ Result<Built> Build(const Source& source, const InputTexts& inputs = {},
                     const Options& options = {}, bool verify = true);
 
 // --- run --------------------------------------------------------------------------------------------------------
-// Runs, profiles and proofs take what Build admitted where the store has it; else they lower the program and judge
-// nothing, and say so.
+// Runs, profiles and proofs take the program's lowering: a function of source, options and compiler, and of nothing that
+// happens to be in a store. They judge nothing; `standing` says whether Build did.
 struct Ran {
   Standing standing = Standing::Proposal;
   mt::RunResult run;

@@ -77,14 +77,13 @@ Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits,
   const PipelineReport report = TRY(RunPipeline(unit, proof, limits, options));
   ir::Candidate candidate;
   candidate.origin = OriginOf(report);
-  if (StaticCost(unit.program) <= StaticCost(source)) {
-    candidate.program = std::move(unit.program);
-    candidate.certificate = proof.Take();
-  } else {
+  if (StaticCost(unit.program) > StaticCost(source)) {
     candidate.program = source;
+    return candidate;
   }
-  if (options.notes != nullptr)
-    for (const ClosedLoop& loop : report.closed) options.notes->push_back(loop.formula);
+  candidate.program = std::move(unit.program);
+  candidate.certificate = proof.Take();
+  if (options.closed != nullptr) *options.closed = report.closed;
   return candidate;
 }
 

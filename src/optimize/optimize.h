@@ -39,14 +39,19 @@ class Proposer {
 std::vector<std::shared_ptr<const Proposer>> Proposers();
 void RegisterProposer(std::shared_ptr<const Proposer> proposer);
 
-// The standard pipeline, one candidate for all arguments: canonical form, folding, rules (e-graph), sharing,
-// dead code, loop-invariant motion, closed forms. Never worse by StaticCost than its source.
+// A loop that has become a formula, for people.
+struct ClosedLoop {
+  std::string formula;  // "n(n+1)/2"
+  double turns = 0;     // of the loop; 0: not known
+};
 struct OptimizeOptions {
   // Take exactly the source's fuel and depth (loops and calls stay). Otherwise a candidate may take less.
   bool keep_fuel = false;
-  // One line for each loop that has become a formula; may be null.
-  std::vector<std::string>* notes = nullptr;
+  // Each loop of the source that the candidate has a formula for; may be null.
+  std::vector<ClosedLoop>* closed = nullptr;
 };
+// The standard pipeline, one candidate for all arguments: canonical form, folding, rules (e-graph), sharing,
+// dead code, loop-invariant motion, closed forms. Never worse by StaticCost than its source.
 Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits = {},
                                const OptimizeOptions& options = {});
 

@@ -347,6 +347,10 @@ Result<VerifyAnswer> Session::Verify(const std::string& file,
   verdict.holds = holds->get<bool>();
   verdict.reason = Text(answer, "reason");
   verdict.claim = TRY(ClaimOf(answer));
+  if (verdict.holds && expected && verdict.claim.program_digest != *expected) {
+    verdict.holds = false;
+    verdict.reason = "the proof is about another program";
+  }
   verdict.proof_bytes = TRY(Number(answer, "proof_bytes"));
   verdict.verify_seconds = TRY(Seconds(answer, "verify_seconds"));
   if (verdict.holds) verdict.padded_height = TRY(Number(answer, "padded_height"));

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "machines/tasm/program.h"
 #include "machines/tasm/vm.h"
+#include "oracle/claim.h"
 
 namespace frazil::oracle {
 
@@ -49,14 +50,6 @@ struct ProfileLine {
 struct ProfileAnswer {
   Answer answer;
   std::vector<ProfileLine> lines;
-};
-
-// What a proof says: this program, on this input, gives this output.
-struct Claim {
-  machines::tasm::Digest program_digest{};
-  uint32_t version = 0;
-  std::vector<uint64_t> input;
-  std::vector<uint64_t> output;
 };
 
 struct ProveAnswer {
@@ -112,7 +105,7 @@ class Session {
   Result<std::vector<uint64_t>> Assemble(const std::string& text);
   // Real programs that come with the machine.
   Result<std::vector<Example>> Examples();
-  // Writes claim and proof to `file` if it is not empty.
+  // Writes claim and proof to `file` if it is not empty. Whoever asks compares the claim with what he asked for (CheckClaim).
   Result<ProveAnswer> Prove(const Job& job, const std::string& file,
                             uint64_t max_padded_height = 1ull << 20);
   // `expected`: the digest that the claim must name.

@@ -48,6 +48,19 @@ bool LooksLikePath(std::string_view input) {
          IsLetter(input[mark + 1]);
 }
 
+// Read as .frz text it would be called wrong, although it is right elsewhere.
+Result<void> RefuseAssembly(const std::string& path) {
+  constexpr std::pair<std::string_view, std::string_view> Takers[] = {
+      {".tasm", "assembly of Triton VM: `frazil tri` and `frazil verify` take it"},
+      {".isa",
+       "text of the portable machine: `frazil kernel run` and `frazil kernel assemble` take "
+       "it"}};
+  for (const auto& [ending, taken] : Takers)
+    if (path.ends_with(ending) && Exists(path))
+      return Fail(Diag::BadUsage, fmt::format("{} is {}, this command does not", path, taken));
+  return {};
+}
+
 }  // namespace
 
 std::string PathOf(const std::string& input) { return PlaceOf(input).path; }
@@ -57,6 +70,7 @@ Result<std::vector<Source>> ReadSources(const std::string& path, const ReadOptio
   if (path == "-" && options.standard_input)
     return ParseSources("standard input", Language::Text, TRY(ReadStreamBytes(stdin, path, limits)),
                         limits);
+  TRY_VOID(RefuseAssembly(path));
   const Language language = LanguageOf(path).value_or(Language::Text);
   if (language != Language::Python)
     return ParseSources(path, language, TRY(ReadFileBytes(path, limits)), limits);

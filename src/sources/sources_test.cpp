@@ -144,6 +144,16 @@ TEST_F(Sources, WordsAreReadWhereThereIsNoFile) {
   }
 }
 
+TEST_F(Sources, AssemblyIsNotReadAsText) {
+  for (const auto& [name, taker] :
+       {std::pair{"a.tasm", "`frazil tri`"}, std::pair{"a.isa", "`frazil kernel run`"}}) {
+    const auto sources = ReadNamed(File(name, "halt\n"));
+    ASSERT_FALSE(sources) << name;
+    EXPECT_EQ(sources.error().diag, Diag::BadUsage);
+    EXPECT_NE(sources.error().message.find(taker), std::string::npos) << sources.error().message;
+  }
+}
+
 TEST_F(Sources, TridentGivesEveryErrorToWhoAsks) {
   const std::string text = "program p\n\nfn main() {\n    pub_write(a)\n    pub_write(b)\n}\n";
   TridentNotes notes;

@@ -56,10 +56,9 @@ void Store::Impl::Append(Log& log, std::string_view text) {
   if (write(log.file.get(), line.data(), line.size()) < 0) Count(ReasonOfErrno(errno));
 }
 
-void Store::Impl::ForEachLine(const Log& log,
+void Store::Impl::ForEachLine(const Log& log, const Folder* home,
                               const std::function<void(std::string_view)>& use) const {
-  const Folder* home = Home();
-  if (home == nullptr) return;
+  if (home == nullptr || !home->fd) return;
   auto folder = OpenSubFolder(home->fd.get(), log.folder, home->owner, false, false);
   if (!folder) return;
   ForEachName(folder->get(), [&](const char* name) {
@@ -84,7 +83,7 @@ void Store::AppendProfile(std::string_view exact, const Observed& observed) {
 
 std::map<std::string, Store::Observed> Store::MergedProfiles() const {
   std::map<std::string, Observed> merged;
-  impl_->ForEachLine(impl_->profiles, [&](std::string_view text) {
+  impl_->ForEachLine(impl_->profiles, impl_->Home(), [&](std::string_view text) {
     std::string exact;
     Observed observed;
     if (!ParseProfile(text, exact, observed)) return;
@@ -98,7 +97,9 @@ void Store::AppendAttempt(std::string_view line) { impl_->Append(impl_->attempts
 
 std::vector<std::string> Store::Attempts() const {
   std::vector<std::string> lines;
-  impl_->ForEachLine(impl_->attempts, [&](std::string_view text) { lines.emplace_back(text); });
+  // Of the folder that was asked about, whoever it belongs to: they are looked at, and decide nothing.
+  impl_->ForEachLine(impl_->attempts, &impl_->folder,
+                     [&](std::string_view text) { lines.emplace_back(text); });
   return lines;
 }
 

@@ -80,7 +80,7 @@ std::vector<Store::Entry> Store::List() const {
         auto record = ParseRecord(read->payload());
         if (!record || Sha256Hex(record->key) != name) return;
         auto key = ParseKey(record->key);
-        if (!key) return;
+        if (!key || key->is_list()) return;
         entries.push_back({name, record->content, record->bytes, read->modified, std::move(*key)});
       });
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -147,6 +147,7 @@ class Collector {
     std::string digest, content;
     uint64_t bytes;
     int64_t modified;
+    int64_t nanoseconds;  // of that second: what was put a moment ago is not the oldest
   };
   struct Held {
     uint64_t bytes = 0;
@@ -173,7 +174,8 @@ class Collector {
                   auto read = impl_.ReadFramed(impl_.records, Kind::Record, name, MaxRecordBytes);
                   auto record = read ? ParseRecord(read->payload()) : std::unexpected(read.error());
                   if (record && IsDigest(name) && Sha256Hex(record->key) == name) {
-                    named_.push_back({name, record->content, BytesOf(status), status.st_mtime});
+                    named_.push_back({name, record->content, BytesOf(status), status.st_mtime,
+                                      status.st_mtim.tv_nsec});
                   } else if (!IsTemporary(name) || Abandoned(status.st_mtime)) {
                     Drop(shard, name, BytesOf(status));
                   }
@@ -202,7 +204,8 @@ class Collector {
   // By age, and by size until what is left fits; the content goes with the last record that names it.
   void DropOldest() {
     std::sort(named_.begin(), named_.end(), [](const Named& a, const Named& b) {
-      return std::tie(a.modified, a.digest) < std::tie(b.modified, b.digest);
+      return std::tie(a.modified, a.nanoseconds, a.digest) <
+             std::tie(b.modified, b.nanoseconds, b.digest);
     });
     for (const Named& named : named_) {
       const bool old = (now_ - named.modified) / DaySeconds > static_cast<int64_t>(max_age_days_);

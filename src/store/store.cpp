@@ -5,12 +5,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "base/sha256.h"
 #include "store/store_impl.h"
@@ -28,7 +31,19 @@ bool MayHeal(Reason reason) {
   return reason == Reason::Missing || reason == Reason::Unreadable || reason == Reason::Size;
 }
 
+// Lists of guards are entries of the store like others, for a target that no form has.
+constexpr std::string_view ListOf = "guards of ";
+constexpr size_t MostGuards = 16;
+
+StoreKey ListKey(StoreKey key) {
+  key.guard = "true";
+  key.target.insert(0, ListOf);
+  return key;
+}
+
 }  // namespace
+
+bool StoreKey::is_list() const { return target.starts_with(ListOf); }
 
 std::string UserDirectory() {
   const std::string cache = Environment("XDG_CACHE_HOME");
@@ -267,9 +282,35 @@ bool Store::Put(const StoreKey& key, std::string_view sealed) {
     std::lock_guard lock(impl.mutex);
     ++impl.stats.writes;
   }
+  if (why == Reason::None && key.guard != "true") impl.NoteGuard(ListKey(key), key.guard);
   if (why == Reason::None && impl.CollectingIsDue())
     CollectGarbage(impl.options.max_bytes, impl.options.max_age_days);
   return kept;
+}
+
+// Of two that do so at a time, one may be lost: its form is then made again, and noted again.
+void Store::Impl::NoteGuard(const StoreKey& list, const std::string& guard) {
+  std::vector<std::string> guards = ReadGuards(list);
+  std::erase(guards, guard);
+  guards.insert(guards.begin(), guard);
+  guards.resize(std::min(guards.size(), MostGuards));
+  const std::string text = fmt::format("{}\n", fmt::join(guards, "\n"));
+  const Record record{Sha256Hex(text), text.size(), list.Text()};
+  if (const Reason why = WriteLocal(list.Digest(), record, text); why != Reason::None) Count(why);
+}
+
+std::vector<std::string> Store::Impl::ReadGuards(const StoreKey& list) {
+  std::vector<std::string> guards;
+  const auto found = ReadLocal(list.Text(), list.Digest());
+  if (!found) return guards;
+  std::istringstream lines(found->sealed);
+  for (std::string line; guards.size() < MostGuards && std::getline(lines, line);)
+    guards.push_back(line);
+  return guards;
+}
+
+std::vector<std::string> Store::Guards(const StoreKey& key) {
+  return impl_->ReadGuards(ListKey(key));
 }
 
 void Store::Remove(const StoreKey& key) { impl_->Drop(impl_->records, key.Digest()); }

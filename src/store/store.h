@@ -38,6 +38,8 @@ struct StoreKey {
   // The key as one text that no other key has; versions of IR, prelude, ABI and schema are part of it.
   std::string Text() const;
   std::string Digest() const;  // SHA-256 of Text(), 64 hex digits
+  // Of a list of guards (Store::Guards) and not of a form.
+  bool is_list() const;
   friend bool operator==(const StoreKey&, const StoreKey&) = default;
 };
 
@@ -84,6 +86,9 @@ class Store {
   // Temporary file, fsync, rename. False: not kept (counted with its reason).
   bool Put(const StoreKey& key, std::string_view sealed);
   void Remove(const StoreKey& key);
+  // Under which guards this folder has been given forms, newest first, at most a few: whatever else the key says counts, its own
+  // guard does not. It says where to look and nothing more, so that nobody has to seal it.
+  std::vector<std::string> Guards(const StoreKey& key);
 
   // Bans: exact digests of candidates that were caught being wrong, and digests of sealed bytes whose maker was; never
   // dispatched again.
@@ -111,7 +116,7 @@ class Store {
     int64_t modified = 0;  // seconds since 1970
     StoreKey key;
   };
-  // Oldest first. Records that do not hold are left out: Audit names them.
+  // Oldest first. Lists of guards are left out, and records that do not hold: Audit names them.
   std::vector<Entry> List() const;
   // Every record and content read and checked; what does not hold, with the reason.
   struct AuditLine {

@@ -38,7 +38,9 @@ struct Store::Impl {
   Log profiles{"profile"};
   Log attempts{"attempts"};
   void Append(Log& log, std::string_view text);
-  void ForEachLine(const Log& log, const std::function<void(std::string_view)>& use) const;
+  // Of the logs in a folder; null: there are none.
+  void ForEachLine(const Log& log, const Folder* home,
+                   const std::function<void(std::string_view)>& use) const;
 
   bool writable() const { return folder.writable && !options.read_only && contents && records; }
   // Where key, bans, profiles and reproducers live; null: nowhere.
@@ -65,6 +67,8 @@ struct Store::Impl {
   std::expected<Found, Reason> ReadLocal(const std::string& text, const std::string& digest);
   Reason WriteLocal(const std::string& digest, const Record& record, std::string_view sealed);
   std::optional<Found> Get(const StoreKey& key);
+  void NoteGuard(const StoreKey& list, const std::string& guard);
+  std::vector<std::string> ReadGuards(const StoreKey& list);
   bool CollectingIsDue();
 };
 

@@ -87,6 +87,32 @@ TEST(Store, ReproducersGoWhereNobodyLeadsThem) {
   EXPECT_EQ(WriteReproducerIn(folder / "mine", "name", "text"), std::nullopt);
 }
 
+// Guards are noted where forms are kept: newest first, each once, and of this key alone.
+TEST(Store, TellsUnderWhichGuardsItHasForms) {
+  TempFolder folder;
+  auto store = OpenQuickly(folder / "store");
+  StoreKey key = KeyOf(1);
+  EXPECT_TRUE(store->Guards(key).empty());
+  const auto put = [&](const std::string& guard) {
+    StoreKey under = key;
+    under.guard = guard;
+    ASSERT_TRUE(store->Put(under, "sealed under " + guard));
+  };
+  put("true");
+  EXPECT_TRUE(store->Guards(key).empty());
+  for (const char* guard : {"arg0 == 1", "arg0 == 2", "arg0 == 1"}) put(guard);
+  EXPECT_EQ(store->Guards(key), (std::vector<std::string>{"arg0 == 1", "arg0 == 2"}));
+  EXPECT_EQ(OpenQuickly(folder / "store")->Guards(key).size(), 2u) << "in the next process, too";
+  StoreKey other = key;
+  other.toolchain += " of tomorrow";
+  EXPECT_TRUE(store->Guards(other).empty());
+  EXPECT_EQ(store->List().size(), 3u) << "the list is no form";
+  EXPECT_TRUE(store->Audit().empty());
+  for (int i = 0; i < 100; ++i) put("arg1 == " + std::to_string(i));
+  EXPECT_LE(store->Guards(key).size(), 16u);
+  EXPECT_EQ(store->Guards(key)[0], "arg1 == 99");
+}
+
 TEST(Store, WhatACaughtMakerSealedIsBannedByItsBytes) {
   TempFolder folder;
   auto store = OpenQuickly(folder / "store");

@@ -42,13 +42,16 @@ Result<Verdict> VerifyMeaning(const ir::Program& source, const ir::Candidate& ca
   const std::string source_exact = ir::ExactDigest(source);
   const std::string candidate_exact = ir::ExactDigest(candidate.program);
   const std::string guard = ir::PrintGuard(candidate.guard);
-  if (notes->verdict_ && notes->source_exact_ == source_exact &&
+  const bool is_final =
+      notes->verdict_ && (!IsLimited(*notes->verdict_) || options.limits.fuel <= notes->fuel_);
+  if (is_final && notes->source_exact_ == source_exact &&
       notes->candidate_exact_ == candidate_exact && notes->guard_ == guard)
     return *notes->verdict_;
   notes->verdict_ = TRY(Verify(source, candidate, options));
   notes->source_exact_ = source_exact;
   notes->candidate_exact_ = candidate_exact;
   notes->guard_ = guard;
+  notes->fuel_ = options.limits.fuel;
   return *notes->verdict_;
 }
 
@@ -60,7 +63,11 @@ Result<Examined> ExamineBy(const LoweringJudge& judge, const ir::Program& source
   if (!examined.refusal.empty()) return examined;
   examined.meaning = TRY(VerifyMeaning(source, candidate, options));
   examined.refusal = Refusal("meaning", examined.meaning);
-  if (!examined.refusal.empty()) return examined;
+  // Code is run only of what may be used.
+  if (const Evidence* meaning = EvidenceOf(examined.meaning))
+    examined.refusal = WhyNotEnough({*meaning, {policy.lowering, "", "", 0}}, policy);
+  examined.has_meaning = examined.refusal.empty();
+  if (!examined.has_meaning) return examined;
   examined.lowering = TRY(judge(form));
   examined.refusal = Refusal("lowering", examined.lowering);
   if (!examined.refusal.empty()) return examined;

@@ -7,7 +7,9 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "base/deadline.h"
 #include "ir/digest.h"
 
 namespace frazil::verify {
@@ -50,22 +52,49 @@ ir::Guard Weaker(const ir::Guard& guard, const Keep& keep) {
   return weaker;
 }
 
-// Emitters do not know the guard, so that code does what its program says for other arguments, too, and can be judged
-// under less. It has to be where the guard would leave code unreached: tests of bounds, and ways for buffers that are one.
+bool HasUnrun(const Result<Verdict>& verdict) {
+  const auto* unknown = verdict ? std::get_if<Unknown>(&*verdict) : nullptr;
+  return unknown != nullptr && unknown->has_unrun;
+}
+
+// Emitters do not know the guard, so that code does what its program says for other arguments, too. What no call under the
+// guard reaches (tests of bounds, ways for buffers that are one) is therefore reached by inputs beyond it. They add nothing to
+// the evidence but that this code ran: its inputs are those under the guard.
 Result<Verdict> JudgeNativeWidely(const ir::Program& program, const exec::CompiledForm& form,
                                   const ir::Guard& guard, const VerifyOptions& options,
                                   const CallableMaker& make_callable) {
   const ir::Guard wide = Weaker(guard, [](const ir::GuardAtom& atom) {
     return atom.kind != ir::GuardKind::Apart && atom.kind != ir::GuardKind::Cover;
   });
-  Result<Verdict> verdict = JudgeNative(program, form, wide, options, make_callable);
-  const auto* unknown = verdict ? std::get_if<Unknown>(&*verdict) : nullptr;
   const ir::Guard widest =
       Weaker(wide, [](const ir::GuardAtom& atom) { return atom.kind == ir::GuardKind::Cpu; });
-  if (unknown == nullptr || !unknown->has_unrun || widest.atoms.size() == wide.atoms.size())
-    return verdict;
-  Result<Verdict> again = JudgeNative(program, form, widest, options, make_callable);
-  return again && !std::holds_alternative<Unknown>(*again) ? again : verdict;
+  const Deadline deadline = Deadline::After(options.limits.verify_ms);
+  VerifyOptions own = options;
+  // Bounds are never passed under such a guard: there is no use in looking for an input that does.
+  if (wide.atoms.size() < guard.atoms.size()) own.search_ms = 0;
+  const Result<Verdict> under = JudgeNative(program, form, guard, own, make_callable);
+  if (!HasUnrun(under)) return under;
+  own.search_ms = options.search_ms;
+  size_t atoms = guard.atoms.size();
+  for (const ir::Guard* less : {&wide, &widest}) {
+    if (std::exchange(atoms, less->atoms.size()) == less->atoms.size()) continue;
+    own.limits.verify_ms = deadline.LeftMs();
+    if (own.limits.verify_ms == 0) break;
+    if (own.notes != nullptr) {
+      if (own.notes->wider == nullptr) own.notes->wider = std::make_shared<SampleNotes>();
+      own.notes = own.notes->wider.get();
+    }
+    Result<Verdict> beyond = JudgeNative(program, form, *less, own, make_callable);
+    if (!beyond || std::holds_alternative<Refuted>(*beyond)) return beyond;
+    if (const Evidence* reached = EvidenceOf(*beyond)) {
+      Evidence evidence = std::get<Unknown>(*under).compared;
+      evidence.detail +=
+          "; code that none of them reaches ran beyond the guard: " + reached->detail;
+      return Tested{std::move(evidence)};
+    }
+    if (less == &wide && !HasUnrun(beyond)) return beyond;
+  }
+  return under;
 }
 
 class OfTarget : public TargetJudge {

@@ -36,4 +36,10 @@ bool CallsEqual(const Verdict& verdict) {
   return evidence != nullptr && Worth(evidence->grade) >= Worth(Grade::Algebraic);
 }
 
+bool IsLimited(const Verdict& verdict) {
+  if (const Tested* tested = std::get_if<Tested>(&verdict)) return tested->is_limited;
+  if (const Unknown* unknown = std::get_if<Unknown>(&verdict)) return unknown->is_limited;
+  return false;
+}
+
 }  // namespace frazil::verify

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Proved {
 };
 struct Tested {
   Evidence evidence;  // sampled or algebraic
+  // Of programs: a judge who knows more came to a limit of fuel, memory or time, and may decide it with more of that.
+  bool is_limited = false;
 };
 
 // A call of a program of the IR, and what the two made of it.
@@ -44,8 +47,13 @@ struct Refuted {
 };
 
 struct Unknown {
+  // Of programs: more effort may decide it.
+  static Unknown Limited(std::string reason) { return {std::move(reason), false, {}, true}; }
+
   std::string reason;
-  bool has_unrun = false;  // of code: some of it ran under no sample
+  bool has_unrun = false;   // of code: some of it ran under no sample
+  Evidence compared = {};   // then: what the samples are worth for the code that did run
+  bool is_limited = false;  // of programs: as Tested has it
 };
 
 using Verdict = std::variant<Proved, Tested, Refuted, Unknown>;
@@ -59,5 +67,7 @@ const Evidence* EvidenceOf(const Verdict& verdict);
 std::string WhyNot(const Verdict& verdict);
 // More than samples: proved, or equal up to an error that is stated.
 bool CallsEqual(const Verdict& verdict);
+// More fuel, memory or time may lead to a better one.
+bool IsLimited(const Verdict& verdict);
 
 }  // namespace frazil::verify

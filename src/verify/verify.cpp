@@ -138,8 +138,10 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
     if (Tested* tested = std::get_if<Tested>(&sampled); tested != nullptr && IsUnknown(proved))
       tested->evidence.detail += fmt::format("; not proved: {}", std::get<Unknown>(proved).reason);
   }
-  if (std::holds_alternative<Tested>(algebraic)) return algebraic;
-  return sampled;
+  Verdict best = std::holds_alternative<Tested>(algebraic) ? algebraic : sampled;
+  if (Tested* tested = std::get_if<Tested>(&best))
+    tested->is_limited = IsLimited(exhausted) || IsLimited(algebraic);
+  return best;
 }
 
 }  // namespace

@@ -33,21 +33,25 @@ struct SampleNotes {
   };
   std::map<uint64_t, Answer> answers = {};
   uint64_t answer_bytes = 0;
+  // Of the same program under less of its guard.
+  std::shared_ptr<SampleNotes> wider = {};
 };
 
-// That a candidate means what its source means, for the next form of the same candidate. Only Examine writes it down.
+// That a candidate means what its source means, for the next form of the same candidate. Only Examine writes it down. What came to
+// a limit is asked again with more fuel.
 class MeaningNotes {
  private:
   friend Result<Verdict> VerifyMeaning(const ir::Program& source, const ir::Candidate& candidate,
                                        const struct VerifyOptions& options);
   std::string source_exact_, candidate_exact_, guard_;
   std::optional<Verdict> verdict_;
+  uint64_t fuel_ = 0;  // of the runs that it comes from
 };
 
 struct VerifyOptions {
   Limits limits;                 // verify_ms, verify_cases, smt_ms, ... and those of each run
   uint64_t sample_lanes = 4096;  // at least so many lanes are compared
-  // Code that no input has run is looked for so long since the last block that was found.
+  // Code that no input has run is looked for so long since the last block that was found; 0: not at all.
   uint64_t search_ms = 500;
   bool exhaustive = true;                  // try it where the inputs under the guard are few enough
   uint64_t exhaustive_cases = 1ull << 24;  // and how many that is; at most 2^32
@@ -125,6 +129,7 @@ Result<Verdict> VerifyModule(const ir::Program& program, const exec::Target& tar
 struct Examined {
   std::optional<Verified<exec::CompiledForm>> form;  // absent: refused
   Verdict meaning = Unknown{"not judged"};
+  bool has_meaning = false;  // as the policy asks; else its code was not run
   Verdict lowering = Unknown{"not judged"};
   std::string refusal;  // one sentence, if refused
 };

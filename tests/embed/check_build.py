@@ -166,7 +166,7 @@ class Check:
         self.expect(kept == self.times(), "after an error nothing is written")
         twice = self.write("twice.py", SAXPY)
         done = self.build(saxpy, twice)
-        self.expect(done.returncode == 1 and "kernel 'saxpy' is also in" in done.stdout, "one name twice", done)
+        self.expect(done.returncode == 1 and "kernel 'saxpy' needs a function saxpy, and so does kernel 'saxpy' of" in done.stdout, "one name twice", done)
         for command, code, sentence in [
                 ([saxpy, "--out", self.out, "--name", "class"], 1, "cannot be the name of a C++ namespace"),
                 ([saxpy, "--out", self.out, "--targets", "native,fpga"], 64, "'fpga' is no target of kernels"),

@@ -172,34 +172,7 @@ TEST_F(EngineTest, ConstantArgumentsAreSpecializedAndDriftIsSeen) {
   options.hot_calls = 5;
   options.first_estimate_ms = 0.01;
   Engine engine(options);
-  // A switch whose arm is fixed while %mode is: worth a form of its own.
-  auto site = engine
-                  .Load(Parse(R"(frz 1
-func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
-  %zero = const 0 : index
-  %sum = for %i = %zero to %n step 1 carry (%acc = %x) {
-    %next = switch %mode -> (i64) {
-    case 1 {
-      %m = mul %acc, %acc : i64
-      yield %m
-    }
-    case 2 {
-      %d = const 7 : i64
-      %q = div.trunc %acc, %d : i64
-      yield %q
-    }
-    default {
-      %p = xor %acc, %mode : i64
-      %r = mul %p, %mode : i64
-      yield %r
-    }
-    }
-    yield %next
-  }
-  return %sum
-}
-)"))
-                  .value();
+  auto site = engine.Load(Parse(Modes)).value();
   auto call = [&](uint64_t mode, uint64_t x, uint64_t n) {
     const uint64_t arguments[] = {mode, x, n};
     uint64_t result = 0;

@@ -43,6 +43,33 @@ func @main(%a: i64, %b: i64, %n: index) -> (i64) {
 }
 )";
 
+// A switch whose arm is fixed while %mode is: worth a form of its own.
+inline constexpr const char* Modes = R"(frz 1
+func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
+  %zero = const 0 : index
+  %sum = for %i = %zero to %n step 1 carry (%acc = %x) {
+    %next = switch %mode -> (i64) {
+    case 1 {
+      %m = mul %acc, %acc : i64
+      yield %m
+    }
+    case 2 {
+      %d = const 7 : i64
+      %q = div.trunc %acc, %d : i64
+      yield %q
+    }
+    default {
+      %p = xor %acc, %mode : i64
+      %r = mul %p, %mode : i64
+      yield %r
+    }
+    }
+    yield %next
+  }
+  return %sum
+}
+)";
+
 inline uint64_t MixMeans(uint64_t a, uint64_t b, uint64_t n) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < n; ++i) sum += (i * a) ^ b;

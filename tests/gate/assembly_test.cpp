@@ -143,6 +143,77 @@ TEST(AssemblyGate, AFunctionIsWhatItSaysItIs) {
   EXPECT_FALSE(passes(last_on_top, "in pieces"));
   // What lies below its arguments is its caller's.
   EXPECT_FALSE(passes("f: swap 1 dup 0 mul add swap 1 pop 1 return", Calling::Function));
+  EXPECT_FALSE(passes("f: swap 1 dup 0 mul add swap 13 swap 14 swap 13 return", Calling::Function));
+  // It gives what is to be given, and its caller never gets to see it.
+  EXPECT_FALSE(passes("f: swap 1 dup 0 mul add write_io 1 halt", Calling::Function));
+}
+
+// What the target says of its functions and what the judge takes them for are two texts of one convention.
+TEST(AssemblyGate, FunctionsAreCalledAsTheTargetMeansIt) {
+  std::string params, sum = "  %s0 = mul %p0, %p0 : field\n";
+  for (int i = 0; i < 20; ++i) params += (i ? ", %p" : "%p") + std::to_string(i) + ": field";
+  for (int i = 1; i < 20; ++i) {
+    const std::string n = std::to_string(i), before = std::to_string(i - 1);
+    sum += "  %m" + n + " = mul %s" + before + ", %p0 : field\n  %s" + n + " = add %m" + n +
+           ", %p" + n + " : field\n";
+  }
+  const std::string programs[] = {
+      "func @main(%x: xfield, %k: u32, %d: digest, %b: bool) -> (bool, xfield, digest, u32) {\n"
+      "  %y = mul %x, %x : xfield\n  return %b, %y, %d, %k\n}\n",
+      "func @main(%a: digest, %b: digest, %c: digest, %d: u64) -> (digest, u64, digest, digest) {\n"
+      "  return %b, %d, %a, %c\n}\n",
+      "func @main(" + params + ") -> (field, field) {\n" + sum + "  return %s19, %p1\n}\n"};
+  for (const std::string& text : programs) {
+    const ir::Program program = Parse(text);
+    for (const bool first_on_top : {false, true}) {
+      const auto lowered = targets::tasm::Lower(
+          program, {.callable = true, .first_on_top = first_on_top, .typical = {}, .limits = {}});
+      ASSERT_TRUE(lowered) << lowered.error().ToString();
+      const std::string code = mt::Print(lowered->program);
+      const std::string_view ways[] = {Calling::Function, Calling::FirstOnTop};
+      const verify::Examined right = Ask(program, FormOf(program, code, ways[first_on_top]));
+      EXPECT_TRUE(right.form) << right.refusal << text;
+      EXPECT_FALSE(Ask(program, FormOf(program, code, ways[!first_on_top])).form) << text;
+    }
+  }
+}
+
+// A buffer of words of the compiler's own: zeros that nobody wrote are the prover's to choose.
+TEST(AssemblyGate, ZerosAreWritten) {
+  const ir::Program program = Parse(R"(func @main(%n: index, %x: in buffer<u32>) -> (u32) {
+  %zero = const 0 : index
+  %one = const 1 : u32
+  %size = const 4 : index
+  %seen = alloc %size : u32
+  for %i = %zero to %n step 1 {
+    %v = load %x, %i : u32
+    %at = cast %v : index
+    store %seen, %at, %one : u32
+    yield
+  }
+  %first = load %seen, %zero : u32
+  return %first
+}
+)");
+  const auto lowered = targets::tasm::Lower(program);
+  ASSERT_TRUE(lowered) << lowered.error().ToString();
+  const verify::Examined right = Ask(program, FormOf(program, mt::Print(lowered->program)));
+  EXPECT_TRUE(right.form) << right.refusal;
+  // Four zeros go to 2^60; now they go behind it.
+  mt::Program wrong = lowered->program;
+  size_t moved = 0;
+  for (size_t i = 0; i + 1 < wrong.code.size(); ++i) {
+    mt::Instruction& push = wrong.code[i];
+    if (push.op != mt::Opcode::Push || push.argument != uint64_t{1} << 60 ||
+        wrong.code[i + 1].op != mt::Opcode::WriteMem)
+      continue;
+    push.argument += 100;
+    ++moved;
+  }
+  ASSERT_EQ(moved, 1u) << mt::Print(lowered->program);
+  const verify::Examined examined = Ask(program, FormOf(program, mt::Print(wrong)));
+  EXPECT_FALSE(examined.form);
+  EXPECT_THAT(examined.refusal, HasSubstr("against")) << mt::Print(wrong);
 }
 
 TEST(AssemblyGate, TheProfileIsPartOfIt) {

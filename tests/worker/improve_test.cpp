@@ -2,12 +2,15 @@
 // that says why. In this process with compilers that cheat, and through the real worker.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <functional>
 #include <random>
 
 #include "client.h"
 #include "engine/worker/wire.h"
 #include "engine/worker/worker_serve.h"
+#include "exec/guard_eval.h"
+#include "exec/native/native_callable.h"
 #include "exec/native/native_toolchain.h"
 #include "exec/random_arguments.h"
 #include "generator/generator.h"
@@ -15,6 +18,7 @@
 #include "ir/text/text.h"
 #include "targets/native/native.h"
 #include "verify/judge.h"
+#include "verify/target_judges.h"
 
 namespace frazil::engine {
 namespace {
@@ -479,6 +483,100 @@ func @main(%x: in buffer<f32>, %y: buffer<f32>, %n: index) {
     ASSERT_TRUE(verdict.has_value());
     EXPECT_EQ(verify::VerdictName(*verdict), "tested");
   }
+}
+
+// --- under a guard ------------------------------------------------------------------------------------------------
+
+exec::CompiledForm FormOf(const ir::Program& program) {
+  exec::CompiledForm form;
+  exec::PutImage(form, *TestCompiler::Honest(program, exec::HostLevel()));
+  return form;
+}
+
+// Code, and how many of its calls are under a guard.
+class Counted final : public exec::Callable {
+ public:
+  Counted(std::unique_ptr<exec::Callable> code, const ir::Guard& guard, uint64_t& under)
+      : code_(std::move(code)), guard_(guard), under_(under) {}
+  Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
+                            const exec::RunContext& context) override {
+    under_ += exec::Holds(guard_, arguments) ? 1 : 0;
+    return code_->Run(arguments, context);
+  }
+
+ private:
+  std::unique_ptr<exec::Callable> code_;
+  const ir::Guard& guard_;
+  uint64_t& under_;
+};
+
+// Tests of bounds run only beyond such a guard; what does is no input of the evidence.
+TEST(Judged, OnlyInputsUnderTheGuardAreInputs) {
+  const ir::Program program = Parse(R"(frz 1
+func @main(%n: index, %x: in buffer<u32>, %y: out buffer<u32>) {
+  %zero = const 0 : index
+  parallel %i = %zero to %n {
+    %v = load %x, %i : u32
+    %w = add %v, %v : u32
+    store %y, %i, %w : u32
+    yield
+  }
+  return
+}
+)");
+  const ir::Guard guard = *ir::ParseGuard("apart(arg2; arg1) && cover(arg0; arg1, arg2)", program);
+  uint64_t under = 0;
+  const auto counted =
+      [&](std::shared_ptr<const exec::NativeCode> code) -> Result<std::unique_ptr<exec::Callable>> {
+    return std::make_unique<Counted>(
+        TRY(exec::MakeNativeCallable(std::move(code),
+                                     std::make_shared<const ir::Program>(program))),
+        guard, under);
+  };
+  const Result<verify::Verdict> verdict =
+      verify::VerifyForm(program, FormOf(program), guard, {}, counted);
+  ASSERT_TRUE(verdict.has_value()) << verdict.error().message;
+  const verify::Evidence* evidence = verify::EvidenceOf(*verdict);
+  ASSERT_NE(evidence, nullptr) << verify::Describe(*verdict);
+  EXPECT_GT(evidence->cases, 0u);
+  EXPECT_LE(evidence->cases, under) << evidence->detail;
+  EXPECT_THAT(evidence->detail, HasSubstr("ran beyond the guard"));
+}
+
+// No square ends in the bits of 2: that code is never reached, under the guard or beyond it, and both searches are one.
+TEST(Judged, BothLooksShareOneLimitOfTime) {
+  const ir::Program program = Parse(R"(frz 1
+func @main(%mode: i32, %x: i32) -> (i32) {
+  %one = const 1 : i32
+  %two = const 2 : i32
+  %square = mul %x, %x : i32
+  %never = eq %square, %two : i32
+  %usual = eq %mode, %one : i32
+  %a = if %usual -> (i32) {
+    yield %x
+  } else {
+    %q = div.trunc %x, %mode : i32
+    yield %q
+  }
+  %b = if %never -> (i32) {
+    %r = div.trunc %a, %square : i32
+    yield %r
+  } else {
+    yield %a
+  }
+  return %b
+}
+)");
+  verify::VerifyOptions options;
+  options.limits.verify_ms = 1'000;
+  options.search_ms = 60'000;
+  const auto start = std::chrono::steady_clock::now();
+  const Result<verify::Verdict> verdict =
+      verify::VerifyForm(program, FormOf(program), *ir::ParseGuard("arg0 == 1", program), options);
+  const auto taken = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(verdict.has_value()) << verdict.error().message;
+  EXPECT_THAT(verify::Describe(*verdict), HasSubstr("never ran"));
+  EXPECT_LT(taken, std::chrono::milliseconds(1'700));
 }
 
 }  // namespace

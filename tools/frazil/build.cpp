@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "aot/aot.h"
@@ -52,6 +53,31 @@ nlohmann::ordered_json ToJson(const aot::KernelReport& kernel) {
   return json;
 }
 
+// Those of files; else of kernels that nothing was made of, although all others were written.
+std::vector<Error> ErrorsOf(const aot::Report& report) {
+  std::vector<Error> errors = report.errors;
+  if (!errors.empty()) return errors;
+  for (const aot::KernelReport& kernel : report.kernels) {
+    if (!kernel.targets.empty()) continue;
+    const std::string why = kernel.refusals.empty() ? "" : ": " + kernel.refusals[0].reason;
+    errors.push_back(
+        {Diag::Unsupported,
+         fmt::format("kernel '{}' was made for no target that was asked for{}", kernel.name, why),
+         {},
+         kernel.file,
+         ""});
+  }
+  return errors;
+}
+
+// The table names every form that was not made; a function that is not there is more than that.
+void WarnOfMissing(const aot::Report& report) {
+  for (const aot::KernelReport& kernel : report.kernels)
+    if (!kernel.targets.empty() && std::ranges::count(kernel.targets, "native") == 0)
+      Say("frazil: warning: {} has no function in the header: it was made for {} only\n",
+          kernel.name, fmt::join(kernel.targets, ", "));
+}
+
 Result<int> Build(Session& session, BuildCommand& command) {
   command.options.limits = session.limits;
   command.options.targets = TRY(aot::ParseTargets(command.targets));
@@ -61,8 +87,7 @@ Result<int> Build(Session& session, BuildCommand& command) {
                                            command.files.size() == 1 ? "" : "s"));
     report = TRY(aot::Build(command.files, command.options));
   }
-  int code = 0;
-  for (const Error& error : report.errors) code = Report(session, error);
+  const std::vector<Error> errors = ErrorsOf(report);
   if (session.json) {
     nlohmann::ordered_json json = {{"kernels", nlohmann::ordered_json::array()},
                                    {"outputs", report.outputs},
@@ -71,11 +96,20 @@ Result<int> Build(Session& session, BuildCommand& command) {
                                    {"milliseconds", report.ms}};
     for (const aot::KernelReport& kernel : report.kernels)
       json["kernels"].push_back(ToJson(kernel));
+    // One object: the first as every command says it, and all.
+    for (const Error& error : errors) {
+      const nlohmann::ordered_json each = ErrorJson(error)["error"];
+      if (!json.contains("error")) json["error"] = each;
+      json["errors"].push_back(each);
+    }
     PrintJson(json);
-  } else if (report.errors.empty()) {
-    fmt::print("{}", aot::PrintTable(report));
+  } else {
+    if (report.errors.empty()) fmt::print("{}", aot::PrintTable(report));
+    if (std::ranges::count(command.options.targets, aot::Target::Native) != 0)
+      WarnOfMissing(report);
+    for (const Error& error : errors) Report(session, error);
   }
-  return code;
+  return errors.empty() ? 0 : ExitCodeOf(ClassOf(errors.back().diag));
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "cli.h"
@@ -97,6 +99,16 @@ int Main(int argc, char** argv) {
   try {
     app.parse(ArgumentsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
+    // It is thrown before the flags behind it are looked at.
+    const bool wants_json =
+        std::ranges::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+    if (wants_json && error.get_name() == "CallForVersion") {
+      PrintJson({{"version", FRAZIL_VERSION},
+                 {"ir", ir::IrVersion},
+                 {"prelude", ir::PreludeVersion},
+                 {"prelude_digest", ir::PreludeDigest()}});
+      return 0;
+    }
     if (error.get_exit_code() == 0) return app.exit(error);
     return Report(session, UsageError(app, {argv + 1, argv + argc}, error.what()));
   }

@@ -129,7 +129,11 @@ int main(int argc, char** argv) {
         "costs is the highest of nine "
         "tables, padded to a power of two (`frazil tri build FILE --explain-cliff`); code counts "
         "too: ten words of program are "
-        "six rows of the hash table and some sixty of the cascade table.\n\n{}{}",
+        "six rows of the hash table and some sixty of the cascade table.\n\nA program has "
+        "one lowering, a function of its source, options and compiler: `frazil tri run`, "
+        "`profile`, `prove` and "
+        "`verify-proof` take that one, whatever a store holds ([decision "
+        "17](decisions/0017-one-gate.md)).\n\n{}{}",
         frazil::machines::tasm::ManualText(), frazil::TirManual());
     return 0;
   }

@@ -3,25 +3,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "exec/meaning/interpreter.h"
 #include "frazil/ask/gate.h"
 #include "machines/tasm/program.h"
+#include "targets/tasm/convention.h"
 
 namespace frazil {
 namespace {
 
 namespace words = frontends::words;
 
-// On Triton VM an answer comes with a STARK proof of it, where there is a prover: of the very assembly that ran.
-Result<void> Prove(const exec::CompiledForm& form, const AskOptions& options, Answer& answer) {
-  Result<AnswerProof> proof = options.prover(TRY(machines::tasm::Parse(form.payload)));
-  if (proof)
+// Of the very assembly that ran, and of what it gave then.
+Result<AnswerProof> ProofOf(const engine::AdmittedRun& run, const AnswerProver& prover) {
+  const machines::tasm::Program assembly =
+      TRY(machines::tasm::Parse(run.admitted().form()->payload));
+  AnswerProof proof = TRY(prover(assembly));
+  std::vector<uint64_t> given;
+  for (const auto* values : {&run.outcome().output, &run.outcome().results})
+    for (const exec::Value& value : *values)
+      std::ranges::copy(targets::tasm::ToWords(value), std::back_inserter(given));
+  TRY_VOID(oracle::CheckClaim(proof.claim, assembly, {}, given));
+  return proof;
+}
+
+// On Triton VM an answer comes with a STARK proof of it, where there is a prover.
+Result<void> Prove(const engine::AdmittedRun& run, const AskOptions& options, Answer& answer) {
+  Result<AnswerProof> proof = ProofOf(run, options.prover);
+  if (proof) {
     answer.proof = std::move(*proof);
-  else if (proof.error().diag == Diag::Mismatch)
-    return std::unexpected(std::move(proof.error()));
-  else
+    return {};
+  }
+  if (proof.error().diag != Diag::Mismatch) {
     answer.why_no_proof = std::move(proof.error().message);
-  return {};
+    return {};
+  }
+  proof.error().message += "; no answer is given";
+  return std::unexpected(std::move(proof.error()));
 }
 
 Result<std::vector<AnswerStep>> TraceSteps(const words::Reading& reading, const Limits& limits) {
@@ -67,7 +87,7 @@ Result<Answer> Ask(std::string_view text, const AskOptions& options) {
   answer.milliseconds = run.milliseconds;
   if (options.target == "tasm" && options.prover) {
     const Telling proving(options, "proving");
-    TRY_VOID(Prove(*run.admitted.admitted().form(), options, answer));
+    TRY_VOID(Prove(run.admitted, options, answer));
   }
   if (options.trace) answer.trace = TRY(TraceSteps(reading, options.limits));
   return answer;
@@ -81,7 +101,7 @@ std::string DescribeEvidence(const verify::Evidence& evidence) {
 std::string DescribeProof(const AnswerProof& proof) {
   return fmt::format(
       "STARK of output {} at height {}, {:.0f} kB in {:.2f} s, verified in {:.0f} ms",
-      fmt::join(proof.output, " "), proof.padded_height,
+      fmt::join(proof.claim.output, " "), proof.padded_height,
       static_cast<double>(proof.proof_bytes) / 1000, proof.prove_seconds,
       proof.verify_seconds * 1000);
 }

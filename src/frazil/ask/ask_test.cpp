@@ -82,15 +82,48 @@ TEST(Ask, AWrittenLoopIsJudgedByItsFormula) {
             "exhaustive: the interpreter gives the same by a formula that is proved");
 }
 
+TEST(Ask, ACountIsAFormulaHoweverFarItGoes) {
+  for (const auto& [question, text] :
+       {std::pair{"Count from 1 to 9223372036854775806", "9223372036854775806"},
+        {"Count from 1 to 2147483647", "2147483647"},
+        {"Count from -3 to 4000000000", "4000000000"},
+        {"Count down from 1000000000000000000", "0"},
+        {"Count from 5 to -9223372036854775806", "-9223372036854775806"}}) {
+    const Result<Answer> answer = Ask(question);
+    ASSERT_TRUE(answer) << question << ": " << answer.error().ToString();
+    EXPECT_EQ(answer->text, text);
+    EXPECT_EQ(answer->formula, "a polynomial of degree 1 in the number of turns") << question;
+    EXPECT_EQ(answer->evidence.meaning.grade, verify::Grade::Proved);
+    EXPECT_EQ(answer->evidence.lowering.grade, verify::Grade::Exhaustive);
+  }
+}
+
+// Short loops become formulas with the long ones, and nobody asked about them.
+TEST(Ask, TheFormulaIsOfTheLoopThatWasTooLong) {
+  for (const auto& [question, formula] :
+       {std::pair{"(sum 1 to 10) + (sum of the squares of the numbers from 1 to 3000000)",
+                  "n(n+1)(2n+1)/6"},
+        {"(sum of the squares of the numbers from 1 to 10) + (sum 1 to 3000000)", "n(n+1)/2"},
+        {"(sum 1 to 4000000) + (sum 1 to 3000000)", "n(n+1)/2"},
+        {"(sum 1 to 4000000) + (sum of the squares of the numbers from 1 to 3000000)",
+         "n(n+1)/2 and n(n+1)(2n+1)/6"},
+        {"(sum 1 to 10) + (sum of the squares of the numbers from 1 to 10)", ""}}) {
+    const Result<Answer> answer = Ask(question);
+    ASSERT_TRUE(answer) << question << ": " << answer.error().ToString();
+    EXPECT_EQ(answer->formula, formula) << question;
+  }
+}
+
 // A loop without a formula, longer than the interpreter is given time for.
 TEST(Ask, WhatNobodyCanJudgeInTimeIsNoAnswer) {
+  const std::string question = "Is 1000000000039 prime?";
   AskOptions options;
-  const Result<Answer> judged = Ask("Count from 1 to 3000000", options);
+  const Result<Answer> judged = Ask(question, options);
   ASSERT_TRUE(judged) << judged.error().ToString();
-  EXPECT_EQ(judged->text, "3000000");
+  EXPECT_EQ(judged->text, "1");
   EXPECT_EQ(judged->evidence.lowering.grade, verify::Grade::Exhaustive);
   options.limits.verify_ms = 1;
-  const Result<Answer> answer = Ask("Count from 1 to 3000000", options);
+  const Result<Answer> answer = Ask(question, options);
   ASSERT_FALSE(answer) << MessageOf(answer);
   EXPECT_EQ(answer.error().diag, Diag::LimitReached);
   EXPECT_EQ(answer.error().message,
@@ -100,9 +133,9 @@ TEST(Ask, WhatNobodyCanJudgeInTimeIsNoAnswer) {
             "allow more, or ask with --target isa, which is judged without running");
   // Bytes that are read back as the program need no run to be judged.
   options.target = "isa";
-  const Result<Answer> lifted = Ask("Count from 1 to 3000000", options);
+  const Result<Answer> lifted = Ask(question, options);
   ASSERT_TRUE(lifted) << lifted.error().ToString();
-  EXPECT_EQ(lifted->text, "3000000");
+  EXPECT_EQ(lifted->text, "1");
   EXPECT_EQ(DescribeEvidence(lifted->evidence.lowering), "lifted back, the same exact digest");
 }
 
@@ -196,6 +229,15 @@ TEST(Ask, WhatTheInterpreterRefutesIsNoAnswer) {
             "liar and the interpreter disagree on this program; no answer is given");
 }
 
+// A prover that claims what the program gives: without input, this.
+AnswerProof ProofOf(const machines::tasm::Program& assembly, std::vector<uint64_t> output) {
+  return {{machines::tasm::ProgramDigest(assembly), 0, {}, std::move(output)},
+          256,
+          123456,
+          1.25,
+          0.012};
+}
+
 TEST(Ask, AProofIsAskedForOnTritonVm) {
   std::vector<std::string> told;
   size_t words = 0;
@@ -204,7 +246,7 @@ TEST(Ask, AProofIsAskedForOnTritonVm) {
   options.on_step = [&](std::string_view what) { told.emplace_back(what); };
   options.prover = [&](const machines::tasm::Program& assembly) -> Result<AnswerProof> {
     words = machines::tasm::Print(assembly).size();
-    return AnswerProof{{5050}, 256, 123456, 1.25, 0.012};
+    return ProofOf(assembly, {5050});
   };
   const Result<Answer> proved = Ask("Sum 1 to 100", options);
   ASSERT_TRUE(proved) << proved.error().ToString();
@@ -227,6 +269,31 @@ TEST(Ask, AProofIsAskedForOnTritonVm) {
   EXPECT_EQ(Ask("Sum 1 to 100", options).error().diag, Diag::Mismatch);
   options.target = "interp";
   EXPECT_TRUE(Ask("Sum 1 to 100", options)) << "nobody is asked elsewhere";
+}
+
+// However well it holds: a proof of something else proves no answer.
+TEST(Ask, AProofOfSomethingElseIsNoProofOfTheAnswer) {
+  AskOptions options;
+  options.target = "tasm";
+  const auto answer = [&](auto change) {
+    options.prover = [change](const machines::tasm::Program& assembly) -> Result<AnswerProof> {
+      AnswerProof proof = ProofOf(assembly, {5050});
+      change(proof.claim);
+      return proof;
+    };
+    const Result<Answer> answer = Ask("Sum 1 to 100", options);
+    EXPECT_TRUE(answer || answer.error().diag == Diag::Mismatch) << answer.error().ToString();
+    return MessageOf(answer);
+  };
+  EXPECT_EQ(answer([](oracle::Claim&) {}), "answers 5050");
+  EXPECT_EQ(answer([](oracle::Claim& claim) { claim.output[0] = 5051; }),
+            "the proof claims the output 5051, and not 5050; no answer is given");
+  EXPECT_EQ(answer([](oracle::Claim& claim) { claim.output.clear(); }),
+            "the proof claims the output none, and not 5050; no answer is given");
+  EXPECT_EQ(answer([](oracle::Claim& claim) { claim.input = {1}; }),
+            "the proof claims the input 1, and not none; no answer is given");
+  EXPECT_EQ(answer([](oracle::Claim& claim) { claim.program_digest[4] ^= 1; }),
+            "the proof is about another program; no answer is given");
 }
 
 }  // namespace

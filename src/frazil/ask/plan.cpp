@@ -1,5 +1,7 @@
 #include "frazil/ask/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -29,20 +31,26 @@ uint64_t MostTurns(const ir::Program& program) {
   return most;
 }
 
-// Without its loop, and the formula that stands there instead. A certificate that does not hold would only be refused later.
+// Without its long loops, and the formulas that stand there instead; short ones that went with them are not worth a word. A
+// certificate that does not hold would only be refused later.
 struct ClosedForm {
   ir::Candidate candidate;
   std::string formula;
 };
 std::optional<ClosedForm> FindClosedForm(const ir::Program& program, const Limits& limits) {
-  std::vector<std::string> formulas;
+  std::vector<optimize::ClosedLoop> closed;
   optimize::OptimizeOptions options;
-  options.notes = &formulas;
+  options.closed = &closed;
   Result<ir::Candidate> candidate = optimize::Optimize(program, limits, options);
-  if (!candidate || formulas.empty()) return std::nullopt;
+  if (!candidate) return std::nullopt;
+  std::vector<std::string> formulas;
+  for (optimize::ClosedLoop& loop : closed)
+    if (loop.turns > LongLoop && std::ranges::find(formulas, loop.formula) == formulas.end())
+      formulas.push_back(std::move(loop.formula));
+  if (formulas.empty()) return std::nullopt;
   if (!std::holds_alternative<verify::Proved>(verify::CheckCertificate(program, *candidate)))
     return std::nullopt;
-  return ClosedForm{std::move(*candidate), std::move(formulas[0])};
+  return ClosedForm{std::move(*candidate), fmt::format("{}", fmt::join(formulas, " and "))};
 }
 
 }  // namespace

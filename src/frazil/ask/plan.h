@@ -16,7 +16,7 @@ constexpr uint64_t LongLoop = 2'000'000;
 
 struct Plan {
   ir::Candidate candidate;  // for what was read
-  std::string formula;      // "n(n+1)/2"; empty: as read
+  std::string formula;      // "n(n+1)/2", of each loop that was too long; empty: as read
   std::string formula_proof;
   std::optional<ir::Candidate> shorter = {};  // than the candidate, for its judge
 };

@@ -30,7 +30,7 @@ verify::Verdict Assembly::lowering() const {
 
 void RegisterAssemblyJudge() {
   static const bool is_done = [] {
-    verify::RegisterJudge("tasm", verify::tasm::AssemblyJudge(targets::tasm::WithDriver));
+    verify::RegisterJudge("tasm", verify::tasm::AssemblyJudge());
     return true;
   }();
   static_cast<void>(is_done);

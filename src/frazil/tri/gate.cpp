@@ -28,10 +28,16 @@ std::string_view CallingOf(const lowering::TasmOptions& how) {
   return how.first_on_top ? Calling::FirstOnTop : Calling::Function;
 }
 
-// The same program measured on other inputs is lowered otherwise: they are part of who made it.
-std::string ToolchainOf(const lowering::TasmOptions& how) {
-  const std::string build = exec::NativeToolchain();
-  if (build.empty() || how.typical.empty()) return build;
+// All that decides how a program is lowered, besides the program: what of it is too long to be tried, the inputs it is
+// measured on, and stack code that stands for it.
+std::string ToolchainOf(const lowering::TasmOptions& how,
+                        const machines::tir::Program* stack_code) {
+  std::string build = exec::NativeToolchain();
+  if (build.empty()) return build;
+  build += fmt::format(", at most {} instructions", how.limits.program_insts);
+  if (stack_code != nullptr)
+    build += ", of stack code " + Sha256Hex(machines::tir::Print(*stack_code)).substr(0, 16);
+  if (how.typical.empty()) return build;
   std::string text;
   const auto add = [&](const auto& words) { text += fmt::format("[{}]", fmt::join(words, ",")); };
   for (const mt::Inputs& inputs : how.typical) {
@@ -45,8 +51,8 @@ std::string ToolchainOf(const lowering::TasmOptions& how) {
   return fmt::format("{}, measured on {}", build, Sha256Hex(text).substr(0, 16));
 }
 
-// Digests know no names, and two of them matter here: of the parameter that is the machine's own RAM, and of a function that
-// others call by its label.
+// Digests know no names, and some of them matter here: of the parameter that is the machine's own RAM, of a function that
+// others call by its label, and of all functions, whose names are the labels that people read.
 std::string NamesThatMatter(const ir::Program& program, const lowering::TasmOptions& how) {
   const ir::Function& entry = program.entry_function();
   std::string text;
@@ -55,7 +61,9 @@ std::string NamesThatMatter(const ir::Program& program, const lowering::TasmOpti
         value < entry.value_names.size() && entry.value_names[value] == "ram")
       text += fmt::format(", its own RAM is parameter {}", i);
   if (how.callable) text += fmt::format(", called {}", entry.name);
-  return text;
+  std::string labels;
+  for (const ir::Function& function : program.functions) labels += function.name + "\n";
+  return fmt::format("{}, labels {}", text, Sha256Hex(labels).substr(0, 16));
 }
 
 // One number of a cost, for the accounts.
@@ -158,7 +166,8 @@ std::vector<Candidate> Choose(const std::vector<lowering::LowerSearch::Found>& f
 
 }  // namespace
 
-Gate::Gate(const ir::Program& program, const lowering::TasmOptions& how, const Options& options)
+Gate::Gate(const ir::Program& program, const lowering::TasmOptions& how, const Options& options,
+           const machines::tir::Program* stack_code)
     : verify_ms(options.limits.verify_ms),
       program_(program),
       how_(how),
@@ -166,7 +175,7 @@ Gate::Gate(const ir::Program& program, const lowering::TasmOptions& how, const O
       policy_(verify::Policy::Default(program)) {
   key_.source_exact = ir::ExactDigest(program);
   key_.target = Target;
-  key_.toolchain = ToolchainOf(how);
+  key_.toolchain = ToolchainOf(how, stack_code);
   if (!key_.toolchain.empty()) key_.toolchain += NamesThatMatter(program, how);
   key_.profile = mt::ProfileName(how.profile);
   key_.calling = CallingOf(how);
@@ -224,7 +233,10 @@ Result<Gate::Answer> Gate::Ask(const mt::Program& assembly, const exec::TableHei
 }
 
 void Gate::Keep(const engine::Admitted& admitted) {
-  if (store_ != nullptr) store_->Put(key_, verify::Seal(admitted.form(), store_->key()));
+  if (store_ == nullptr || store_->Put(key_, verify::Seal(admitted.form(), store_->key()))) return;
+  if (options_.notes == nullptr || store_->writable()) return;
+  options_.notes->warnings.push_back(
+      {Diag::StoreUnusable, "nothing was kept: " + store_->reason(), {}, "", ""});
 }
 
 void Gate::Record(const std::vector<engine::Attempt>& attempts) {
@@ -249,7 +261,8 @@ Result<Assembly> AdmitAssembly(const Source& source, Program& program, const mt:
     }
     of_tir = std::move(*read);
   }
-  Gate gate(of_tir ? *of_tir : *program.ir, program.how, options);
+  Gate gate(of_tir ? *of_tir : *program.ir, program.how, options,
+            of_tir ? &program.lowered->tir : nullptr);
   gate.more_inputs = {given};
   if (std::optional<Assembly> kept = gate.Find()) return std::move(*kept);
 
@@ -286,13 +299,14 @@ Result<Assembly> AdmitAssembly(const Source& source, Program& program, const mt:
     }
     records.Won(candidate.trail);
     gate.Record(records.attempts());
-    gate.Keep(*answer.admitted);
+    if (!first) gate.Keep(*answer.admitted);
     if (first && options.notes != nullptr)
       options.notes->warnings.push_back({Diag::NotProved,
                                          "cheaper assembly was not admitted: " + first->refusal,
                                          {},
                                          source.file,
-                                         ""});
+                                         "that one is what `tri run` and `tri prove` take; keep "
+                                         "this one in a file (-o) to prove it"});
     return Assembly::Of(*answer.admitted);
   }
   gate.Record(records.attempts());

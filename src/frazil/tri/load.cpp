@@ -117,6 +117,12 @@ Result<Program> Read(const Source& source, const Options& options) {
 
 Result<Program> Load(const Source& source, const Options& options) {
   Program program = TRY(Read(source, options));
+  if (program.lowered) {
+    // Stack code is lowered at once; the store only says whether that was judged. What the IR cannot say never was.
+    if (const Result<ir::Program> meant = frontends::tir::FromTir(program.lowered->tir))
+      program.admitted = Gate(*meant, program.how, options, &program.lowered->tir).Find();
+    return program;
+  }
   if (!program.ir) return program;
   program.admitted = Gate(*program.ir, program.how, options).Find();
   if (program.admitted) {

@@ -8,6 +8,19 @@ namespace {
 
 constexpr uint64_t ProverCycles = uint64_t{1} << 30;
 
+// Both machines come to the same end, and the claim is that this program gives this output for this input.
+Result<void> CheckAnswer(const oracle::ProveAnswer& answer, const oracle::Job& job,
+                         const mt::RunResult& run) {
+  if (answer.run.crash && !run.crash)
+    return Fail(Diag::Mismatch,
+                "Triton VM crashes where our machine does not: " + answer.run.crash->sentence);
+  if (answer.run.crash) return {};
+  if (run.crash)
+    return Fail(Diag::Mismatch,
+                "Triton VM does not crash where our machine does: " + run.crash->sentence);
+  return oracle::CheckClaim(answer.claim, job.program, job.inputs.input, run.output);
+}
+
 }  // namespace
 
 Result<Proof> Prove(const Source& source, const InputTexts& inputs, const ProofOptions& proof,
@@ -16,7 +29,7 @@ Result<Proof> Prove(const Source& source, const InputTexts& inputs, const ProofO
   const Inputs read = TRY(ReadInputs(inputs, program.text));
   if (program.assembly.profile != mt::Profile::Dot)
     return Fail(Diag::Unsupported, "the prover has the profile dot only");
-  // The prover would find out at the end, and only that something is wrong.
+  // The prover would find out at the end, and only that something is wrong; and what it claims is compared with this.
   const mt::RunResult run = mt::Run(program.assembly, read.machine, {.cycles = ProverCycles});
   if (!run.crash && run.inputs_read < read.machine.input.size())
     return Fail(Diag::WrongArgument, UnreadInput(read.machine.input.size(),
@@ -30,6 +43,13 @@ Result<Proof> Prove(const Source& source, const InputTexts& inputs, const ProofO
   const Step step(options, "proving");
   oracle::Session machine;
   made.answer = TRY(machine.Prove(job, made.file, proof.max_height));
+  if (Result<void> asked_for = CheckAnswer(made.answer, job, run); !asked_for) {
+    // Nobody is to find a proof there that is of something else.
+    std::error_code ignored;
+    if (!made.answer.run.crash) std::filesystem::remove(made.file, ignored);
+    asked_for.error().file = source.file;
+    return std::unexpected(std::move(asked_for.error()));
+  }
   made.crash = Report(program, made.answer.run.crash);
   return made;
 }

@@ -8,6 +8,8 @@
 
 #include "frazil/tri/internal/gate.h"
 #include "registry/targets.h"
+#include "verify/target_judges.h"
+#include "verify/tasm/judge.h"
 
 namespace frazil::tri {
 namespace {
@@ -201,9 +203,8 @@ TEST_F(Tri, WhatWasAdmittedIsFoundAgain) {
   EXPECT_EQ(tri::Run(source, {}, Kept())->standing, Standing::Proposal);
 }
 
-// Every measured choice leaves a record, and those that the admitted program consists of have won.
-TEST_F(Tri, ChoicesAreAccountedFor) {
-  const Source source{.file = Put("c.tri", R"(program p
+// A program whose cheapest lowering is not the source's own.
+constexpr std::string_view Choices = R"(program p
 
 // run: --input 3
 fn mix(x: Field, y: Field) -> Field {
@@ -220,7 +221,123 @@ fn main() {
     }
     pub_write(mix(y, mix(x, y)))
 }
-)")};
+)";
+
+// Programs that differ in names alone have one digest; the labels that people read are their own.
+TEST_F(Tri, KeptAssemblyHasTheNamesOfItsProgram) {
+  constexpr std::string_view Text = R"(program c
+
+fn NAME(x: Field, k: U32) -> Field {
+    let mut r: Field = x
+    for i in 0..k bounded 50 {
+        r = r * r + x
+    }
+    r
+}
+fn main() {
+    let n: Field = pub_read()
+    let k: U32 = as_u32(n)
+    pub_write(NAME(n, k))
+    pub_write(NAME(n + 1, k))
+    pub_write(NAME(n + 2, k))
+    pub_write(NAME(n + 3, k))
+}
+)";
+  for (const std::string name : {"alpha", "omega"}) {
+    std::string text(Text);
+    for (size_t at = 0; (at = text.find("NAME")) != std::string::npos;) text.replace(at, 4, name);
+    const Result<Built> built = Build({.file = Put(name + ".tri", text)}, {.input = {"5"}}, Kept());
+    ASSERT_TRUE(built) << built.error().ToString();
+    EXPECT_THAT(mt::Print(built->assembly()), HasSubstr(name));
+  }
+}
+
+TEST_F(Tri, SaysThatNothingWasKept) {
+  Notes notes;
+  Options options;
+  options.notes = &notes;
+  options.store = Put("file", "no folder");
+  ASSERT_TRUE(Build(SumSource(), {}, options));
+  ASSERT_EQ(notes.warnings.size(), 1u);
+  EXPECT_THAT(notes.warnings[0].message, HasSubstr("nothing was kept"));
+}
+
+// Does not know about one assembly, and asks the real one about all others.
+class Unsure final : public verify::TargetJudge {
+ public:
+  explicit Unsure(std::string about) : about_(std::move(about)) {}
+  Result<verify::Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
+                                const ir::Guard& guard,
+                                const verify::VerifyOptions& options) const override {
+    if (form.payload == about_) return verify::Unknown{"who knows"};
+    return real_->Judge(program, form, guard, options);
+  }
+
+ private:
+  const std::string about_;
+  const std::shared_ptr<const verify::TargetJudge> real_ = verify::tasm::AssemblyJudge();
+};
+
+// What is run and proved is the lowering, whatever a build admitted in its place and wherever that is kept.
+TEST_F(Tri, TheStoreDoesNotDecideWhatIsProved) {
+  const Source source{.file = Put("c.tri", Choices)};
+  const Result<Program> fresh = Load(source, Quiet());
+  ASSERT_TRUE(fresh) << fresh.error().ToString();
+  const std::string lowering = mt::Print(fresh->assembly);
+  RegisterAssemblyJudge();
+  verify::RegisterJudge("tasm", std::make_shared<const Unsure>(lowering));
+  Notes notes;
+  Options options = Kept();
+  options.notes = &notes;
+  const Result<Built> other = Build(source, {}, options);
+  verify::RegisterJudge("tasm", verify::tasm::AssemblyJudge());
+  ASSERT_TRUE(other) << other.error().ToString();
+  EXPECT_NE(mt::Print(other->assembly()), lowering);
+  ASSERT_EQ(notes.warnings.size(), 1u);
+  EXPECT_THAT(notes.warnings[0].message, HasSubstr("cheaper assembly was not admitted"));
+  EXPECT_THAT(notes.warnings[0].hint, HasSubstr("`tri prove` take"));
+  const Result<Program> after = Load(source, Kept());
+  ASSERT_TRUE(after) << after.error().ToString();
+  EXPECT_EQ(mt::Print(after->assembly), lowering);
+  EXPECT_EQ(after->standing(), Standing::Proposal);
+  // A judge who knows makes no other program of it.
+  const Result<Built> built = Build(source, {}, Kept());
+  ASSERT_TRUE(built) << built.error().ToString();
+  EXPECT_EQ(mt::Print(built->assembly()), lowering);
+  const Result<Program> found = Load(source, Kept());
+  ASSERT_TRUE(found) << found.error().ToString();
+  EXPECT_EQ(found->standing(), Standing::Admitted);
+  EXPECT_EQ(mt::ProgramDigest(found->assembly), mt::ProgramDigest(fresh->assembly));
+}
+
+// Two texts of stack code that mean the same, and a field program that does, are three programs for a prover.
+TEST_F(Tri, StackCodeIsLoweredAsItIsWritten) {
+  const std::string begin = "entry main\nfn main\n  read_io 1\n", end = "  write_io 1\nend\n";
+  const Source sources[] = {
+      {.file = Put("field.tri",
+                   "program p\nfn main() {\n    let x: Field = pub_read()\n"
+                   "    pub_write(x * x + x * x)\n}\n")},
+      {.file = Put("once.tir", begin + "  dup 0\n  mul\n  dup 0\n  add\n" + end)},
+      {.file = Put("twice.tir",
+                   begin + "  dup 0\n  dup 0\n  mul\n  swap 1\n  dup 0\n  mul\n  add\n" + end)}};
+  for (const Source& source : sources) {
+    const Result<Built> built = Build(source, {.input = {"3"}}, Kept());
+    ASSERT_TRUE(built) << source.file << ": " << built.error().ToString();
+    EXPECT_EQ(built->standing(), Standing::Admitted);
+    const Result<Program> fresh = Load(source, Quiet()), kept = Load(source, Kept());
+    ASSERT_TRUE(fresh && kept);
+    EXPECT_EQ(mt::Print(built->assembly()), mt::Print(fresh->assembly)) << source.file;
+    EXPECT_EQ(mt::Print(kept->assembly), mt::Print(fresh->assembly)) << source.file;
+    EXPECT_EQ(fresh->standing(), Standing::Proposal);
+    EXPECT_EQ(kept->standing(), Standing::Admitted) << source.file;
+  }
+  EXPECT_NE(mt::Print(Load(sources[1], Quiet())->assembly),
+            mt::Print(Load(sources[2], Quiet())->assembly));
+}
+
+// Every measured choice leaves a record, and those that the admitted program consists of have won.
+TEST_F(Tri, ChoicesAreAccountedFor) {
+  const Source source{.file = Put("c.tri", Choices)};
   ASSERT_TRUE(Build(source, {}, Kept()));
   std::vector<engine::Attempt> attempts;
   for (const std::string& line : OpenStore()->Attempts())
@@ -387,6 +504,43 @@ TEST_F(Tri, WhatCannotBeProvedIsSaidBeforeTheProverIsAsked) {
   source.profile = mt::Profile::Horner;
   EXPECT_EQ(MessageOf(Prove(source, {}, {}, Quiet())), "the prover has the profile dot only");
   EXPECT_THAT(MessageOf(VerifyProof(folder_ + "/none.proof")), HasSubstr("none.proof"));
+}
+
+// A prover that says it proved something else; what it says of itself is not enough.
+TEST_F(Tri, AProofOfSomethingElseIsRefused) {
+  const Source source = SumSource();
+  const Result<Program> program = Load(source, Quiet());
+  ASSERT_TRUE(program) << program.error().ToString();
+  const std::string file = folder_ + "/sum.proof", answer = folder_ + "/answer";
+  const std::string prover =
+      Put("prover", "#!/bin/sh\nread -r question\necho proof > " + file + "\ncat " + answer + "\n");
+  std::filesystem::permissions(prover, std::filesystem::perms::owner_all);
+  ASSERT_EQ(::setenv("FRAZIL_ORACLE", prover.c_str(), 1), 0);
+  const auto claim = [&](mt::Digest digest, std::string input, std::string output) {
+    std::string words;
+    for (const uint64_t word : digest)
+      words += (words.empty() ? "\"" : ",\"") + std::to_string(word) + "\"";
+    Put("answer",
+        R"({"output":["7"],"stack":[],"cycles":9,"heights":[1,1,1,1,1,1,1,1,1],"padded_height":256,)"
+        R"("proof_bytes":9,"peak_bytes":9,"trace_seconds":0.1,"prove_seconds":0.1,)"
+        R"("verify_seconds":0.1,"claim":{"program_digest":[)" +
+            words + R"(],"version":0,"input":[)" + input + R"(],"output":[)" + output + "]}}\n");
+    const Result<Proof> proof = Prove(source, {}, {.file = file}, Quiet());
+    if (!proof) {
+      EXPECT_EQ(proof.error().diag, Diag::Mismatch);
+      EXPECT_EQ(proof.error().file, source.file);
+    }
+    EXPECT_EQ(std::filesystem::exists(file), proof.has_value());
+    return MessageOf(proof);
+  };
+  const mt::Digest digest = mt::ProgramDigest(program->assembly);
+  mt::Digest other = digest;
+  other[0] ^= 1;
+  EXPECT_EQ(claim(digest, R"("3","4")", R"("7")"), "no error");
+  EXPECT_EQ(claim(digest, R"("3","4")", R"("8")"), "the proof claims the output 8, and not 7");
+  EXPECT_EQ(claim(digest, R"("3")", R"("7")"), "the proof claims the input 3, and not 3 4");
+  EXPECT_EQ(claim(other, R"("3","4")", R"("7")"), "the proof is about another program");
+  ::unsetenv("FRAZIL_ORACLE");
 }
 
 TEST_F(Tri, TextIsCheckedLaidOutAndTested) {

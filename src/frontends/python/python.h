@@ -39,7 +39,14 @@ struct PythonOptions {
 Result<std::string> PythonToJson(const std::string& path, const PythonOptions& options = {});
 Result<std::vector<Kernel>> ParsePython(const std::string& path, const PythonOptions& options = {});
 
-// Many files with one start of Python: an answer for each, in order.
+// Many with one start of Python: an answer for each, in order. Of texts nothing is read but their bytes, so that what comes
+// of them may be kept by their digest, whatever becomes of the files meanwhile.
+struct PythonText {
+  std::string path;        // for messages
+  std::string_view bytes;  // of whoever calls
+};
+std::vector<Result<std::string>> PythonTextsToJson(std::span<const PythonText> texts,
+                                                   const PythonOptions& options = {});
 std::vector<Result<std::string>> PythonFilesToJson(std::span<const std::string> paths,
                                                    const PythonOptions& options = {});
 std::vector<Result<std::vector<Kernel>>> ParsePythonFiles(std::span<const std::string> paths,

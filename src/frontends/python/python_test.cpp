@@ -244,14 +244,38 @@ TEST(KernelJson, LimitsHold) {
 TEST(KernelPython, MissingPythonAndMissingFilesAreSaid) {
   PythonOptions options;
   options.python = "frazil-no-such-python";
-  Result<std::vector<Kernel>> none = ParsePython("x.py", options);
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().diag, Diag::MissingTool);
+  const PythonText text{"x.py", "pass\n"};
+  const std::vector<Result<std::string>> none = PythonTextsToJson(std::span(&text, 1), options);
+  ASSERT_EQ(none.size(), 1u);
+  ASSERT_FALSE(none[0]);
+  EXPECT_EQ(none[0].error().diag, Diag::MissingTool);
   std::vector<std::string> paths = {"frazil-no-such-file.py"};
   std::vector<Result<std::vector<Kernel>>> files = ParsePythonFiles(paths);
   ASSERT_EQ(files.size(), 1u);
   ASSERT_FALSE(files[0]);
   EXPECT_EQ(files[0].error().diag, Diag::FileUnreadable);
+}
+
+// Texts are not files: nothing but their bytes is read, and all of them, whatever is in them.
+TEST(KernelPython, TextsAreReadAsTheyAreGiven) {
+  const std::string kernel =
+      "def f(x: DeviceArray[f32], n: u32):\n    i = get_global_id()\n    if i < n:\n"
+      "        x[i] = 2.0 * x[i]\n";
+  const PythonText texts[] = {{"no-such-file.py", kernel},
+                              {"empty.py", ""},
+                              {"wrong.py", "def (\n7\n"},
+                              {"again.py", kernel}};
+  const std::vector<Result<std::string>> answers = PythonTextsToJson(texts);
+  ASSERT_EQ(answers.size(), 4u);
+  for (const size_t i : {0, 3}) {
+    ASSERT_TRUE(answers[i]) << answers[i].error().ToString();
+    EXPECT_NE(answers[i]->find("\"f\""), std::string::npos) << *answers[i];
+  }
+  for (const size_t i : {1, 2}) {
+    ASSERT_FALSE(answers[i]) << *answers[i];
+    EXPECT_EQ(answers[i].error().file, texts[i].path);
+    EXPECT_EQ(answers[i].error().location.line, 1u);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Starts Python with the embedded tool and reads its lines. The file's path travels as an argument, never as code; -I
-// keeps the user's environment and folder out of Python's search path, so that only its own `ast` is imported.
+// Starts Python with the embedded tool and reads its lines. A text travels on standard input and its path as an argument,
+// neither as code; -I keeps the user's environment and folder out of Python's search path, so that only its own `ast` is imported.
 #include <fmt/format.h>
 
+#include "base/system/file.h"
 #include "base/system/process.h"
 #include "frontends/python/json.h"
 #include "frontends/python/python.h"
@@ -11,14 +12,19 @@ namespace frazil::frontends::python {
 namespace {
 
 // A command line has a limit; so has one start.
-constexpr size_t FilesPerStart = 256;
+constexpr size_t TextsPerStart = 256;
 
-Result<RunResult> RunTool(std::span<const std::string> paths, const PythonOptions& options) {
+Result<RunResult> RunTool(std::span<const PythonText> texts, const PythonOptions& options) {
   Command command{options.python,
                   {options.python, "-I", "-S", "-c", EmbeddedPythonTool, "--lines"}};
-  command.words.insert(command.words.end(), paths.begin(), paths.end());
+  std::string input;
+  for (const PythonText& text : texts) {
+    command.words.push_back(text.path);
+    input += fmt::format("{}\n{}", text.bytes.size(), text.bytes);
+  }
   SystemResult<RunResult> answer = RunCommand(
-      command, {.deadline = Deadline::After(std::chrono::milliseconds(options.timeout_ms))});
+      command,
+      {.input = input, .deadline = Deadline::After(std::chrono::milliseconds(options.timeout_ms))});
   if (answer) return std::move(*answer);
   return std::unexpected(
       Error{Diag::MissingTool,
@@ -43,7 +49,6 @@ Error ErrorsOf(const JsonNode& list, const std::string& path) {
     Error error{Diag::BadKernel, "", {NumberOf(node, "line"), NumberOf(node, "column")}, path, {}};
     if (const JsonNode* message = node.Find("message")) error.message = message->text;
     if (const JsonNode* hint = node.Find("hint")) error.hint = hint->text;
-    if (error.location.line == 0) error.diag = Diag::FileUnreadable;
     if (is_first) {
       first = std::move(error);
       is_first = false;
@@ -69,26 +74,26 @@ Result<std::string> ReadLine(std::string_view line, const std::string& path, con
   return std::unexpected(ErrorsOf(*errors, path));
 }
 
-void RunBatch(std::span<const std::string> paths, const PythonOptions& options,
+void RunBatch(std::span<const PythonText> texts, const PythonOptions& options,
               std::vector<Result<std::string>>& out) {
   auto all_fail = [&](const Error& error, size_t done) {
-    for (size_t i = done; i < paths.size(); ++i) {
+    for (size_t i = done; i < texts.size(); ++i) {
       Error mine = error;
-      mine.file = paths[i];
+      mine.file = texts[i].path;
       out.push_back(std::unexpected(std::move(mine)));
     }
   };
-  const Result<RunResult> answer = RunTool(paths, options);
+  const Result<RunResult> answer = RunTool(texts, options);
   if (!answer) return all_fail(answer.error(), 0);
   std::string_view rest = answer->output;
   size_t done = 0;
-  while (done < paths.size() && rest.find('\n') != std::string_view::npos) {
+  while (done < texts.size() && rest.find('\n') != std::string_view::npos) {
     size_t end = rest.find('\n');
-    out.push_back(ReadLine(rest.substr(0, end), paths[done], options.limits));
+    out.push_back(ReadLine(rest.substr(0, end), texts[done].path, options.limits));
     rest.remove_prefix(end + 1);
     ++done;
   }
-  if (done == paths.size()) return;
+  if (done == texts.size()) return;
   std::string why = answer->timed_out ? fmt::format("it took more than {} ms", options.timeout_ms)
                                       : answer->messages;
   if (why.size() > 1000) why = why.substr(why.size() - 1000);
@@ -100,12 +105,25 @@ void RunBatch(std::span<const std::string> paths, const PythonOptions& options,
 
 std::string_view PythonTool() { return EmbeddedPythonTool; }
 
-std::vector<Result<std::string>> PythonFilesToJson(std::span<const std::string> paths,
+std::vector<Result<std::string>> PythonTextsToJson(std::span<const PythonText> texts,
                                                    const PythonOptions& options) {
   std::vector<Result<std::string>> out;
-  for (size_t i = 0; i < paths.size(); i += FilesPerStart)
-    RunBatch(paths.subspan(i, std::min(FilesPerStart, paths.size() - i)), options, out);
+  for (size_t i = 0; i < texts.size(); i += TextsPerStart)
+    RunBatch(texts.subspan(i, std::min(TextsPerStart, texts.size() - i)), options, out);
   return out;
+}
+
+std::vector<Result<std::string>> PythonFilesToJson(std::span<const std::string> paths,
+                                                   const PythonOptions& options) {
+  std::vector<Result<std::string>> files;
+  std::vector<PythonText> texts;
+  for (const std::string& path : paths) files.push_back(ReadFileBytes(path, options.limits));
+  for (size_t i = 0; i < paths.size(); ++i)
+    if (files[i]) texts.push_back({paths[i], *files[i]});
+  std::vector<Result<std::string>> answers = PythonTextsToJson(texts, options);
+  for (auto answer = answers.begin(); Result<std::string>& file : files)
+    if (file) file = std::move(*answer++);
+  return files;
 }
 
 Result<std::string> PythonToJson(const std::string& path, const PythonOptions& options) {

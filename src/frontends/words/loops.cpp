@@ -163,19 +163,18 @@ Result<Term> Lowering::Factorial(const Node& node, const Term& n) {
   return Term{ProductLoop(coder_.Const(1), n.num, node)};
 }
 
+// Both ends are known, and so is the number of turns: a `for`, so that a long one has a formula.
 Result<Term> Lowering::CountTo(const Node& node, const Term& from, const Term& to) {
   const int64_t a = TRY(Known(node, from, "the start of a count"));
   const int64_t b = TRY(Known(node, to, "the end of a count"));
   const bool up = a < b;
-  const Val range = Coder::Between(std::min(a, b), std::max(a, b));
-  Val last = coder_.While(
-      {from.num}, {range},
-      [&](const Coder::Vals& v) { return coder_.Compare(up ? Op::Lt : Op::Gt, v[0], to.num); },
-      [&](const Coder::Vals& v) {
-        const Val next =
-            up ? coder_.Add(v[0], coder_.Const(1)) : coder_.Subtract(v[0], coder_.Const(1));
-        return Coder::Vals{next};
-      })[0];
+  Val last =
+      coder_.For(coder_.Const(std::min(a, b)), coder_.Const(std::max(a, b)), 1, {from.num},
+                 {Coder::Between(std::min(a, b), std::max(a, b))}, Coder::Counter::Unused,
+                 [&](const Val&, const Coder::Vals& v) {
+                   const Val one = coder_.Const(1);
+                   return Coder::Vals{up ? coder_.Add(v[0], one) : coder_.Subtract(v[0], one)};
+                 })[0];
   last.lo = last.hi = b;
   return Term{last};
 }

@@ -1,12 +1,19 @@
 // Cuts the body of a `parallel` at its barriers. A value that a phase reads and another one makes
 // is kept in a place for each iteration, unless it is the same for all of them and cannot trap:
-// then it is computed before the parallel.
+// then it is computed before the parallel. A few integer ops on the iteration's number are computed
+// again where they are read.
 #include "ir/lower/barrier_plan.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace frazil::ir {
+namespace {
+
+// Two loads and a store are about as long as so many ops.
+constexpr size_t MostRecomputed = 6;
+
+}  // namespace
 
 bool HasBarrier(const Function& function, const Inst& inst) {
   if (inst.op == Op::Barrier) return true;
@@ -132,13 +139,37 @@ bool BarrierPlan::Hoist(ValueId value) {
   return true;
 }
 
+// Appends the ops of a value that is made of the iteration's number, of constants and of what is the same for all
+// iterations by a few ops on integers.
+bool BarrierPlan::Recompute(ValueId value, std::vector<InstId>& insts) {
+  if (value == lane_ || Hoist(value)) return true;
+  InstId def = function_.values[value.index].def;
+  if (!def.valid() || kept_set_.contains(value)) return false;
+  if (std::find(insts.begin(), insts.end(), def) != insts.end()) return true;
+  const Inst& inst = function_.inst(def);
+  Type type = function_.type(value);
+  bool is_cheap = IsRemovable(Info(inst.op)) && inst.regions.count == 0 &&
+                  inst.results.count == 1 && type.is_scalar() &&
+                  (IsFixedInt(type.scalar) || type.scalar == Scalar::Bool);
+  if (!is_cheap) return false;
+  for (ValueId operand : function_.operands_of(inst))
+    if (!Recompute(operand, insts)) return false;
+  insts.push_back(def);
+  return insts.size() <= MostRecomputed;
+}
+
 void BarrierPlan::FindCrossings(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     for (const std::vector<Step>& region : step.regions) FindCrossings(region);
     for (ValueId value : Read(step)) {
       if (kept_set_.contains(value) || Hoist(value)) continue;
       if (function_.type(value).is_scalar()) {
-        Keep(value);
+        if (recomputed_.contains(value)) continue;
+        std::vector<InstId> insts;
+        if (Recompute(value, insts))
+          recomputed_[value] = std::move(insts);
+        else
+          Keep(value);
         continue;
       }
       InstId def = function_.values[value.index].def;

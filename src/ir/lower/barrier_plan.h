@@ -2,6 +2,7 @@
 // (split_barriers.cpp): where it is cut, and which values live across a cut.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -38,6 +39,12 @@ class BarrierPlan {
   // Instructions to be computed before the parallel, in order.
   const std::vector<InstId>& hoisted() const { return hoisted_; }
   bool IsHoisted(InstId id) const { return hoisted_set_.contains(id); }
+  // A value that costs less to compute again in each phase than to keep: what that takes, in order; else nothing. Whoever
+  // reads the program afterwards sees what it is of the iteration's number, which a place in memory does not tell.
+  std::span<const InstId> RecomputedBy(ValueId value) const {
+    auto found = recomputed_.find(value);
+    return found == recomputed_.end() ? std::span<const InstId>() : found->second;
+  }
   // Scratch that lives across a barrier.
   const std::vector<InstId>& pooled() const { return pooled_; }
   bool IsKept(ValueId value) const { return kept_set_.contains(value); }
@@ -62,6 +69,7 @@ class BarrierPlan {
   void FindCrossings(const std::vector<Step>& steps);
   void Keep(ValueId value);
   bool Hoist(ValueId value);
+  bool Recompute(ValueId value, std::vector<InstId>& insts);
   void Uses(const Inst& inst, std::vector<ValueId>& uses) const;
   void Definitions(const Inst& inst, std::unordered_set<ValueId>& made) const;
 
@@ -75,6 +83,7 @@ class BarrierPlan {
   std::unordered_map<ValueId, ValueId> carrier_;
   std::vector<InstId> hoisted_;
   std::unordered_set<InstId> hoisted_set_;
+  std::unordered_map<ValueId, std::vector<InstId>> recomputed_;
   std::vector<InstId> pooled_;
 };
 

@@ -2,9 +2,10 @@
 // `parallel` of its own. What one phase makes and a later one reads is kept in scratch arrays with
 // one place for each iteration. A uniform `for` or `if` around a barrier moves out of the parallel
 // and holds the phases of its body; the values it carries are such arrays too. Uniform values
-// without a trap are computed before the parallel and need no array.
+// without a trap are computed before the parallel and need no array, nor do those that are cheap to compute again.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/clone.h"
@@ -249,6 +250,10 @@ Result<void> BarrierSplitter::BuildPhase(Split& split, const Step& phase) {
   for (ValueId value : reads)
     if (plan.IsKept(value))
       Bind(value, builder_.Load(split.places.at(plan.CarrierOf(value)), lane));
+  std::unordered_set<InstId> again;
+  for (ValueId value : reads)
+    for (InstId id : plan.RecomputedBy(value))
+      if (again.insert(id).second) TRY_VOID(CopyInst(source_.inst(id)));
   std::vector<ValueId> made = plan.Made(phase);
   reads.insert(reads.end(), made.begin(), made.end());
   for (ValueId value : reads)

@@ -76,6 +76,24 @@ TEST(SplitBarriers, UniformStructureMovesOut) {
   }
 }
 
+TEST(SplitBarriers, WhatIsCheapToComputeAgainIsNotKept) {
+  Result<Program> split = Split(R"(
+    %one = const 1 : index
+    %j = add %i, %one : index
+    %v = load %x, %i : i64
+    barrier
+    store %x, %i, %v : i64
+    barrier
+    %k = mul %j, %n : index
+    store %x, %k, %v : i64
+)");
+  ASSERT_TRUE(split) << split.error().ToString();
+  EXPECT_EQ(Count(*split, Op::Alloc), 1);  // of what was loaded
+  // In the phase that reads it, and where it stood.
+  EXPECT_EQ(Count(*split, Op::Mul), 1);
+  EXPECT_GE(Count(*split, Op::Add), 2);
+}
+
 TEST(SplitBarriers, NestedParallelsSplitOnTheirOwn) {
   Result<Program> split = Split(R"(
     %v = load %x, %i : i64

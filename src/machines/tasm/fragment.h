@@ -1,6 +1,7 @@
 // Runs a piece of code from a given stack, for who compares pieces: it ends where a program would run off its end.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -19,6 +20,9 @@ struct FragmentStart {
   bool called = false;
   // Where there is one: has an entry for each instruction of the program, in which is noted what of Ran it did.
   std::vector<uint8_t>* ran = nullptr;
+  // What lies in RAM where Inputs::ram says nothing, for who wants no zeros there: asked once for each word that is read
+  // before it is written, and for no other.
+  std::function<uint64_t(uint64_t address)> found = {};
 };
 
 // Bits of what an instruction did in a run. A `skiz` can do both, and so can a `recurse_or_return`.

@@ -1,7 +1,21 @@
 // Pages behind the recent ones: open addressing, at most half full.
 #include "machines/tasm/ram.h"
 
+#include "base/number/goldilocks.h"
+
 namespace frazil::machines::tasm {
+
+uint64_t Ram::ReadElsewhere(uint64_t address) {
+  const uint64_t key = address >> PageBits;
+  if (found_ == nullptr) {
+    const Page* page = Find(key);
+    return page == nullptr ? 0 : page->words[address % PageWords];
+  }
+  Page* page = FindOrMake(key);
+  if (((page->written | page->preset) >> (address % PageWords) & 1) == 0)
+    Preset(address, goldilocks::FromUint64((*found_)(address)));
+  return page->words[address % PageWords];
+}
 
 Ram::Page* Ram::Find(uint64_t key) {
   const size_t mask = table_.size() - 1;
@@ -9,7 +23,7 @@ Ram::Page* Ram::Find(uint64_t key) {
     Page* page = table_[slot];
     if (page == nullptr) return nullptr;
     if (page->key != key) continue;
-    recent_[key % recent_.size()] = {key, page};
+    Remember(page);
     return page;
   }
 }
@@ -24,7 +38,7 @@ Ram::Page* Ram::FindOrMake(uint64_t key) {
   size_t slot = Slot(key);
   while (table_[slot] != nullptr) slot = (slot + 1) & mask;
   table_[slot] = page;
-  recent_[key % recent_.size()] = {key, page};
+  Remember(page);
   return page;
 }
 

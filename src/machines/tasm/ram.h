@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -20,8 +21,7 @@ class Ram {
     const Recent& recent = recent_[key % recent_.size()];
     if (recent.key == key) [[likely]]
       return recent.page->words[address % PageWords];
-    const Page* page = Find(key);
-    return page == nullptr ? 0 : page->words[address % PageWords];
+    return ReadElsewhere(address);
   }
 
   void Write(uint64_t address, uint64_t value) {
@@ -34,8 +34,14 @@ class Ram {
 
   // What the prover put there: not counted as written.
   void Preset(uint64_t address, uint64_t value) {
-    FindOrMake(address >> PageBits)->words[address % PageWords] = value;
+    Page* page = FindOrMake(address >> PageBits);
+    page->words[address % PageWords] = value;
+    page->preset |= uint64_t{1} << (address % PageWords);
   }
+
+  // From now on a word that is read before it was preset or written is asked for, once; without this it is 0. Pages are
+  // then never recent, so that every read comes by where the question is asked. Outlives the memory.
+  void AskFor(const std::function<uint64_t(uint64_t address)>* found) { found_ = found; }
 
   uint64_t words() const { return pages_.size() * (PageWords + 4); }
   std::unordered_map<uint64_t, uint64_t> Written() const;
@@ -43,7 +49,7 @@ class Ram {
  private:
   struct Page {
     std::array<uint64_t, PageWords> words{};
-    uint64_t written = 0;
+    uint64_t written = 0, preset = 0;
     uint64_t key = 0;
   };
   struct Recent {
@@ -52,6 +58,10 @@ class Ram {
   };
 
   size_t Slot(uint64_t key) const { return (key * 0x9e37'79b9'7f4a'7c15u) >> shift_; }
+  uint64_t ReadElsewhere(uint64_t address);
+  void Remember(Page* page) {
+    if (found_ == nullptr) recent_[page->key % recent_.size()] = {page->key, page};
+  }
   Page* Find(uint64_t key);
   Page* FindOrMake(uint64_t key);
   void Grow();
@@ -60,6 +70,7 @@ class Ram {
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<Page*> table_ = std::vector<Page*>(64);
   int shift_ = 64 - 6;
+  const std::function<uint64_t(uint64_t)>* found_ = nullptr;
 };
 
 }  // namespace frazil::machines::tasm

@@ -152,6 +152,7 @@ FragmentResult RunFragment(const Program& program, const FragmentStart& start, c
   }
   const auto first =
       static_cast<uint32_t>(std::min<size_t>(start.instruction, program.code.size()));
+  if (start.found) m.ram.AskFor(&start.found);
   Prepare(m, program, inputs, limits, {stack, first, start.called}, code);
   Execute(m, code.data() + first, program, code);
 

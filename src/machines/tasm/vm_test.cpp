@@ -567,5 +567,22 @@ TEST(Fragment, EndsAtTheEnd) {
   EXPECT_EQ(RunFragment(Read("return"), {}, {}).crash->kind, CrashKind::JumpStackEmpty);
 }
 
+// Words of RAM are asked for once, where they are read before they are written.
+TEST(Fragment, AsksForWhatLiesInRam) {
+  std::vector<uint64_t> asked;
+  FragmentStart start;
+  start.found = [&](uint64_t address) {
+    asked.push_back(address);
+    return address + P;
+  };
+  const Inputs inputs{{}, {}, {}, {{41, 4}}};
+  const FragmentResult result = RunFragment(
+      Read("push 9 push 40 write_mem 1 read_mem 2 read_mem 1 addi 1 read_mem 1"), start, inputs);
+  EXPECT_EQ(asked, (std::vector<uint64_t>{39}));
+  EXPECT_EQ(result.stack,
+            (Numbers{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 9, 39, 39, 38}));
+  EXPECT_EQ(result.written, (std::unordered_map<uint64_t, uint64_t>{{40, 9}}));
+}
+
 }  // namespace
 }  // namespace frazil::machines::tasm

@@ -4,19 +4,13 @@
 // binomials. Takes less fuel than its source, which ir/certificate.h allows.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "optimize/optimize.h"
 #include "optimize/proof.h"
 #include "optimize/unit.h"
 
 namespace frazil::optimize {
-
-// What was closed, for people: "sum in closed form: n(n+1)/2".
-struct ClosedLoop {
-  std::string formula;
-  double turns = 0;  // 0: not known
-};
 
 Result<bool> CloseLoops(Unit& unit, Proof* proof, std::vector<ClosedLoop>* closed = nullptr);
 

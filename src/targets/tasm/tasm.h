@@ -5,7 +5,8 @@
 // What a program's claim says: the entry's parameters are read from the public input, first to last, then its
 // input stream; its output stream, then its results are written to the public output. A value's words: field, bool and
 // integers of up to 32 bits one (two's complement bits, zero-extended), 64-bit integers and index two (low first), int<k>
-// 2k, xfield 3 (coefficient 0 first), digest 5 (element 0 first). A buffer parameter is its length, then its elements, copied to
+// 2k, xfield 3 (coefficient 0 first), digest 5 (element 0 first). The program crashes where it reads a word that is none of
+// its type, of a parameter, of the input or of a hint. A buffer parameter is its length, then its elements, copied to
 // RAM; buffers that are written come back as output after the results. The parameter named `ram`, a buffer<field>, is the
 // machine's own RAM from address 0: nothing is copied, what was not written is the prover's. In a program that needs RAM
 // for values of its own too (scratch, other buffers, words that do not fit on the stack), addresses must be below 2^32: a
@@ -32,7 +33,7 @@ struct TasmOptions {
   mt::Profile profile = mt::Profile::Dot;
   bool peephole = true;
   // Not a program but a function that other assembly calls: its label first, its `return`, then what it calls. Arguments
-  // are on the stack in order, the last one's on top, each with its first word on top, as read_io and divine leave it;
+  // are on the stack in order, the last one's on top, each with its first word on top, as hash leaves a digest;
   // results likewise; what lies below is not touched. Integers must be in the range of their type: the caller's part.
   bool callable = false;
   bool first_on_top =
@@ -65,11 +66,6 @@ Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions& o
 Result<mt::Program> LowerTir(const tir::Program& program, const TasmOptions& options = {});
 // Both.
 Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options = {});
-
-// A whole program around a callable function of that program, by the convention above: it reads and checks the arguments,
-// calls, and writes the results. For who has to judge or run the function alone.
-Result<mt::Program> WithDriver(const ir::Program& program, const mt::Program& callable,
-                               bool first_on_top = false);
 
 // The machine's inputs for a call, and the outcome that its output means.
 Result<mt::Inputs> ToInputs(const ir::Program& program, std::span<const exec::Value> arguments,

@@ -103,8 +103,9 @@ class InputMaker {
   // For what is folded: all elements leave it as it is but for one, which is elsewhere each time.
   std::vector<Flavor> DecisiveFlavors() const;
   std::optional<Input> WithFlavor(const Input& from, const Flavor& flavor, bool only_floats);
-  // Each with two buffers as one, the longer of them: all pairs of which one is written and that are not one already.
-  std::vector<Input> Unite(const Input& from) const;
+  // Visits each with two buffers as one, the longer of them: all pairs of which one is written and that are not one already,
+  // until `visit` says true. One at a time: of 64 buffers there are thousands, and each has 64 pieces of fenced memory.
+  void Unite(const Input& from, const std::function<bool(const Input&)>& visit) const;
 
  private:
   enum class Mood : uint8_t { Edge, Plain, Small, Wild, Signs, Halves, Near };

@@ -110,7 +110,7 @@ Verdict AlgebraicJudge(const Pair& pair, const VerifyOptions& options, const Dea
     const Input input = PointNumber(pair, point);
     const Comparison comparison = comparer.Compare(input, deadline.LeftMs());
     if (comparison.kind == Comparison::Kind::Undecided)
-      return Unknown{"limit reached: " + comparison.limit};
+      return Unknown::Limited("limit reached: " + comparison.limit);
     if (comparison.kind == Comparison::Kind::Different)
       return RefutedOr(pair, options.limits, input, deadline.LeftMs(), "interpreter");
   }

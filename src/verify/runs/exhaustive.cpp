@@ -84,7 +84,7 @@ class Sweep {
     if (different_)
       return RefutedOr(pair_, options_.limits, CaseNumber(pair_.space, *different_),
                        deadline_.LeftMs(), "batch interpreter");
-    if (!stopped_.empty()) return Unknown{stopped_};
+    if (!stopped_.empty()) return Unknown::Limited(stopped_);
     return Done("batch interpreter");
   }
 
@@ -140,14 +140,14 @@ class Sweep {
     const Comparer comparer = pair_.MakeComparer(limits);
     for (uint64_t number = 0; number < cases_; ++number) {
       if ((number % 64 == 0 && number > 0) && (deadline_.Passed() || TooSlow(number)))
-        return Unknown{
+        return Unknown::Limited(
             fmt::format("limit reached: {} inputs take longer than the time allowed (--verify-ms)",
-                        Grouped(cases_))};
+                        Grouped(cases_)));
       const Input input = CaseNumber(pair_.space, number);
       const Comparison comparison = comparer.Compare(input, deadline_.LeftMs());
       if (comparison.kind == Comparison::Kind::Undecided)
-        return Unknown{fmt::format("limit reached: an input of {} ended at {}", Grouped(cases_),
-                                   comparison.limit)};
+        return Unknown::Limited(fmt::format("limit reached: an input of {} ended at {}",
+                                            Grouped(cases_), comparison.limit));
       if (comparison.kind == Comparison::Kind::Different)
         return RefutedOr(pair_, options_.limits, input, deadline_.LeftMs(), "interpreter");
     }

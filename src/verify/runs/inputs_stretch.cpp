@@ -450,24 +450,22 @@ std::optional<Input> InputMaker::Cut(const Input& from, uint32_t param, int64_t 
   return result;
 }
 
-std::vector<Input> InputMaker::Unite(const Input& from) const {
-  std::vector<Input> united;
+void InputMaker::Unite(const Input& from, const std::function<bool(const Input&)>& visit) const {
   const auto is_in = [&](uint32_t i) {
     return space_.entry->param_type(i).access == ir::Access::In;
   };
   for (uint32_t a = 0; a < from.arguments.size(); ++a) {
     for (uint32_t b = a + 1; b < from.arguments.size(); ++b) {
       if (!MayAlias(a, b) || (is_in(a) && is_in(b))) continue;
-      Input result = CopyOf(from);
-      const auto& x = result.arguments[a].memory;
-      const auto& y = result.arguments[b].memory;
+      const auto& x = from.arguments[a].memory;
+      const auto& y = from.arguments[b].memory;
       if (x == y) continue;
       const bool is_first = x->length() > y->length();
+      Input result = CopyOf(from);
       result.arguments[is_first ? b : a] = result.arguments[is_first ? a : b];
-      if (Complete(result)) united.push_back(std::move(result));
+      if (Complete(result) && visit(result)) return;
     }
   }
-  return united;
 }
 
 // The buffer of a parameter, and all that are the same, shorter or longer.

@@ -295,12 +295,6 @@ Verdict LoweringJudge::Conclude() {
     return Unknown{fmt::format("only {} inputs were compared in the time allowed (--verify-ms)",
                                Grouped(inputs_))};
   }
-  if (const std::vector<uint32_t> missing = MissingBlocks(); !missing.empty())
-    return Unknown{fmt::format("{} never ran ({} of {} did)", Places("block", missing), CountRun(),
-                               watched_.blocks().size()),
-                   /*has_unrun=*/true};
-  if (ways_.CountMissing(seen_) > 0)
-    return Unknown{ways_.DescribeMissing(seen_), /*has_unrun=*/true};
   const std::string traps =
       trapped_ == 0 ? "" : fmt::format(", {} that trapped", Grouped(trapped_));
   const std::string share =
@@ -312,11 +306,20 @@ Verdict LoweringJudge::Conclude() {
   const std::string shared = pairs == 0 ? ""
                                         : fmt::format(", {} pair{} of buffers as one",
                                                       Grouped(pairs), pairs == 1 ? "" : "s");
-  return Tested{{Grade::Sampled, "interpreter",
-                 fmt::format("{}{} inputs{}, {} lanes{}{}{}{}, seed {}", Grouped(inputs_), share,
-                             traps, Grouped(lanes_), longest, shared, DescribeBlocks(),
-                             make_fueled_ ? ", fuel counted" : "", pair_.seed.substr(0, 12)),
-                 inputs_}};
+  const auto evidence = [&](const std::string& blocks) {
+    return Evidence{Grade::Sampled, "interpreter",
+                    fmt::format("{}{} inputs{}, {} lanes{}{}{}{}, seed {}", Grouped(inputs_), share,
+                                traps, Grouped(lanes_), longest, shared, blocks,
+                                make_fueled_ ? ", fuel counted" : "", pair_.seed.substr(0, 12)),
+                    inputs_};
+  };
+  if (const std::vector<uint32_t> missing = MissingBlocks(); !missing.empty())
+    return Unknown{fmt::format("{} never ran ({} of {} did)", Places("block", missing), CountRun(),
+                               watched_.blocks().size()),
+                   /*has_unrun=*/true, evidence("")};
+  if (ways_.CountMissing(seen_) > 0)
+    return Unknown{ways_.DescribeMissing(seen_), /*has_unrun=*/true, evidence("")};
+  return Tested{evidence(DescribeBlocks())};
 }
 
 }  // namespace frazil::verify

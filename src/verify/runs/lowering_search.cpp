@@ -42,7 +42,8 @@ LoweringJudge::End LoweringJudge::Stretch() {
       std::chrono::milliseconds(options_.search_ms * (64 + watched_.blocks().size()) / 64);
   uint64_t fruitless = 0, fresh = 0, ended = 0;
   Clock::time_point last = Clock::now();
-  for (uint64_t number = 0; number < FewestStretched || missing > 0 || IsFew(); ++number) {
+  const auto is_wanted = [&] { return (options_.search_ms > 0 && missing > 0) || IsFew(); };
+  for (uint64_t number = 0; number < FewestStretched || is_wanted(); ++number) {
     if (deadline_.Passed() || late_ > MostLate) return End::OutOfTime;
     // Where hardly an input ends, nothing will be found.
     if (number >= FewestStretched && ended * 8 < number) break;
@@ -188,8 +189,12 @@ bool LoweringJudge::CutDiffers() {
     if (!Completes(input)) continue;
     ++cut;
     // What was new then has hardly run where two buffers are one.
-    for (const Input& united : maker_.Unite(input))
-      if (!deadline_.Passed() && Differs(united, for_stretched_)) return true;
+    bool differs = false;
+    maker_.Unite(input, [&](const Input& united) {
+      differs = !deadline_.Passed() && Differs(united, for_stretched_);
+      return differs || deadline_.Passed();
+    });
+    if (differs) return true;
     std::vector<int64_t> guesses = SizesOf(input);
     for (uint32_t param = 0; param < input.arguments.size(); ++param) {
       if (!pair_.space.entry->param_type(param).is_buffer()) continue;

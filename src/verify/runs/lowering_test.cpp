@@ -230,6 +230,27 @@ TEST_F(Examination, RightCodeIsAdmitted) {
   EXPECT_EQ((*examined.form)->payload, exec::SerializeImage(ImageOf(true)));
 }
 
+// Two of 64 buffers as one, in each of a thousand ways: more memory than a process may map if all were there at a time.
+TEST_F(Examination, ManyBuffers) {
+  std::string params;
+  for (int i = 0; i < 64; ++i)
+    params += ", %p" + std::to_string(i) + (i % 3 == 0 ? ": out" : ": in") + " buffer<f32>";
+  const ir::Program many = Parse("func @main(%a: i64" + params + ") -> (i64) {\n return %a\n}");
+  exec::NativeImage image;
+  image.uses_run = false;
+  // mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret
+  image.code = std::string("\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3", 9);
+  exec::CompiledForm form;
+  form.source_exact = form.candidate_exact = ir::ExactDigest(many);
+  form.guard = "true";
+  form.candidate = ir::PrintText(ir::Canonicalize(many));
+  form.toolchain = "by hand";
+  exec::PutImage(form, image);
+  const auto examined = Examine(many, {many, {}, {}, "by hand"}, form, Policy::Default(many));
+  ASSERT_TRUE(examined) << examined.error().ToString();
+  EXPECT_TRUE(examined->form.has_value()) << examined->refusal;
+}
+
 TEST_F(Examination, WrongCodeIsRefused) {
   const Examined examined = Ask(FormOf(source, candidate, false));
   EXPECT_FALSE(examined.form.has_value());

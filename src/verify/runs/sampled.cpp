@@ -43,11 +43,11 @@ Verdict Conclude(const Pair& pair, const Tally& tally, std::string_view judge) {
         fmt::format("; {} more ended at the limit {}", Grouped(tally.undecided), tally.limit);
   if (!tally.Enough()) {
     if (tally.undecided == 0)
-      return Unknown{fmt::format("only {} inputs were compared in the time allowed (--verify-ms)",
-                                 Grouped(tally.inputs))};
-    return Unknown{fmt::format("limit reached: {} of {} inputs ended at {}",
-                               Grouped(tally.undecided), Grouped(tally.undecided + tally.inputs),
-                               tally.limit)};
+      return Unknown::Limited(fmt::format(
+          "only {} inputs were compared in the time allowed (--verify-ms)", Grouped(tally.inputs)));
+    return Unknown::Limited(fmt::format("limit reached: {} of {} inputs ended at {}",
+                                        Grouped(tally.undecided),
+                                        Grouped(tally.undecided + tally.inputs), tally.limit));
   }
   Evidence evidence{Grade::Sampled, std::string(judge),
                     fmt::format("{} inputs, {} lanes, seed {}{}", Grouped(tally.inputs),
@@ -127,9 +127,9 @@ class Sampler {
     if (comparison.kind == Comparison::Kind::Different) {
       difference_ = RefutedOr(pair_, user_limits_, input, deadline_.LeftMs(), "interpreter");
     } else {
-      difference_ = Unknown{fmt::format(
+      difference_ = Unknown::Limited(fmt::format(
           "limit reached: the second ended at {} on an input on which the first ends by itself",
-          comparison.limit)};
+          comparison.limit));
     }
     return false;
   }

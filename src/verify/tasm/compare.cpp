@@ -31,11 +31,9 @@ std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides,
   Engine forth(terms, budget, options.fragments);
   forth.deep_stack = options.deep_stack;
   forth.join = join;
-  if (sides.assumed) forth.assumed = sides.assumed(terms);
   if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true))
     return failure;
   Engine back(terms, budget, options.fragments);
-  back.assumed = forth.assumed;
   back.join = join;
   return back.Run(sides.candidate(&candidate), sides.source(&source), false);
 }
@@ -148,7 +146,6 @@ Verdict Judge(const Sides& sides, const Options& options, Sampler& sampler, cons
     if (!options.fragments) {
       const auto scratch = std::make_unique<Terms>(sides.seed);
       Engine probe(*scratch, budget, options.fragments);
-      if (sides.assumed) probe.assumed = sides.assumed(*scratch);
       probe.Run(sides.candidate(&candidate), sides.source(&source), false);
       doubt.Add(*scratch);
     }
@@ -198,7 +195,7 @@ Verdict Compare(const mt::Program& source, const mt::Program& candidate, const O
   AddConstants(candidate, constants);
   Sampler sampler(std::move(constants), options.fragments,
                   0x7a5a'0001u + source.code.size() * 31 + candidate.code.size());
-  Sides sides{SeedOf(source, candidate, options), {}, {}, {}};
+  Sides sides{SeedOf(source, candidate, options), {}, {}};
   sides.source = [&](Heads* heads) { return MakeTasmSide(source, options.fragments, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, options.fragments, heads); };
   Verdict verdict = Decide(sides, options, sampler, [&](const MachineStart& inputs) {

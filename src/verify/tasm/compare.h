@@ -12,7 +12,6 @@ namespace frazil::verify::tasm {
 struct Sides {
   Seed seed;  // of both programs and the options
   std::function<std::unique_ptr<Side>(Heads*)> source, candidate;
-  std::function<std::vector<Literal>(Terms&)> assumed;  // of the inputs; may be empty
 };
 
 template <class Source, class Candidate>

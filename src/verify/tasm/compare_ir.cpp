@@ -160,10 +160,9 @@ Verdict CompareWith(const ir::Program& source, const Seed& seed, const Options& 
     }
   }
   Sampler sampler(std::move(constants), false, 0x1c0de);
-  Sides sides{seed, {}, {}, {}};
+  Sides sides{seed, {}, {}};
   sides.source = [&](Heads* heads) { return MakeIrSide(source, heads); };
   sides.candidate = std::move(candidate);
-  sides.assumed = [&](Terms& terms) { return Promises(terms, source); };
   const Streams streams = StreamsOf(source);
   return Decide(
       sides, whole, sampler, [&](const MachineStart& inputs) -> std::optional<std::string> {

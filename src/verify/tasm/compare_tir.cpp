@@ -61,7 +61,7 @@ Verdict Compare(const tir::Program& source, const mt::Program& candidate, const 
   AddConstants(candidate, constants);
   Sampler sampler(std::move(constants), false, 0x71a5'0001u + candidate.code.size());
   const Machine machine(candidate);
-  Sides sides{SeedOf(source, candidate, whole), {}, {}, {}};
+  Sides sides{SeedOf(source, candidate, whole), {}, {}};
   sides.source = [&](Heads* heads) { return MakeTirSide(source, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); };
   return Decide(sides, whole, sampler,

@@ -45,7 +45,7 @@ TEST(TasmIr, ForWithVariableBounds) {
 }
 )";
   const char* text =
-      "read_io 1 push 0 push 1 call l write_io 1 halt "
+      "read_io 1 dup 0 split pop 1 push 0 eq assert push 0 push 1 call l write_io 1 halt "
       "l: dup 1 dup 3 eq skiz return swap 1 addi {} dup 0 pick 2 {} recurse";
   Check(factorial, fmt::format(fmt::runtime(text), 1, "mul"), Proved);
   Check(factorial, fmt::format(fmt::runtime(text), 1, "add"), Refuted);

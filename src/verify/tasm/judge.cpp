@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "verify/tasm/driver.h"
 #include "verify/tasm/runs/runs.h"
 #include "verify/tasm/tasm.h"
 
@@ -36,11 +37,9 @@ std::string LeavesUnseen(const ir::Program& program) {
 
 class Assembly final : public TargetJudge {
  public:
-  explicit Assembly(DriverMaker make_driver) : make_driver_(std::move(make_driver)) {}
-
   bool KnowsCalling(std::string_view calling) const override {
-    return calling == Calling::Program ||
-           (make_driver_ && (calling == Calling::Function || calling == Calling::FirstOnTop));
+    return calling == Calling::Program || calling == Calling::Function ||
+           calling == Calling::FirstOnTop;
   }
 
   Result<Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
@@ -55,7 +54,7 @@ class Assembly final : public TargetJudge {
     if (form.calling != Calling::Program) {
       if (std::string what = LeavesUnseen(program); !what.empty())
         return Unknown{fmt::format("a function that leaves {} behind is not judged", what)};
-      assembly = make_driver_(program, *assembly, form.calling == Calling::FirstOnTop);
+      assembly = WithDriver(program, *assembly, form.calling == Calling::FirstOnTop);
       if (!assembly) return Unknown{"it cannot be called: " + assembly.error().message};
     }
     return JudgeProgram(program, *assembly, options);
@@ -82,14 +81,10 @@ class Assembly final : public TargetJudge {
       also->reason = fmt::format("{}; by runs: {}", unknown->reason, also->reason);
     return by_runs;
   }
-
-  DriverMaker make_driver_;
 };
 
 }  // namespace
 
-std::shared_ptr<const TargetJudge> AssemblyJudge(DriverMaker make_driver) {
-  return std::make_shared<const Assembly>(std::move(make_driver));
-}
+std::shared_ptr<const TargetJudge> AssemblyJudge() { return std::make_shared<const Assembly>(); }
 
 }  // namespace frazil::verify::tasm

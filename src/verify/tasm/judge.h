@@ -2,11 +2,9 @@
 // neither a proof nor a difference, by runs that must have executed every instruction (runs/runs.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string_view>
 
-#include "machines/tasm/program.h"
 #include "verify/target_judges.h"
 
 namespace frazil::verify::tasm {
@@ -18,12 +16,7 @@ struct Calling {
   static constexpr std::string_view FirstOnTop = "function, first on top";
 };
 
-// A whole program that reads arguments, calls the function and writes its results: by whoever knows how it is called.
-using DriverMaker = std::function<Result<machines::tasm::Program>(
-    const ir::Program& program, const machines::tasm::Program& function, bool first_on_top)>;
-
-// The payload is assembly text, the profile that of the instruction set. Without a driver, of whole programs alone.
-// VerifyOptions: limits.verify_ms for both ways together, search_ms, typical.
-std::shared_ptr<const TargetJudge> AssemblyJudge(DriverMaker make_driver = {});
+// The payload is assembly text, the profile that of the instruction set. VerifyOptions: limits.verify_ms for both ways together, search_ms, typical.
+std::shared_ptr<const TargetJudge> AssemblyJudge();
 
 }  // namespace frazil::verify::tasm

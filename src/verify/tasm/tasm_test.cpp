@@ -260,7 +260,12 @@ TEST(TasmChecker, IrAgainstAssembly) {
   return %s
 }
 )";
-  IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt", "proved");
+  const std::string word = "read_io 1 dup 0 split pop 1 push 0 eq assert ";
+  const std::string sum_checked = "add dup 0 split pop 1 push 0 eq assert write_io 1 halt";
+  IrAgainst(checked, word + word + sum_checked, "proved");
+  // Parameters are no more promised to be in range than what is read later.
+  IrAgainst(checked, word + "read_io 1 " + sum_checked, "unknown");
+  IrAgainst(checked, "read_io 2 " + sum_checked, "unknown");
   IrAgainst(checked, "read_io 2 add split swap 1 pop 1 write_io 1 halt", "refuted");
   IrAgainst(checked, "read_io 2 add write_io 1 halt", "refuted");
   const std::string choice =
@@ -269,6 +274,11 @@ TEST(TasmChecker, IrAgainstAssembly) {
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt", "proved");
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 write_io 1 halt", "refuted");
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt", "proved");
+  const std::string turned =
+      "func @main(%a: bool) -> (bool) {\n  %b = not %a : bool\n  return %b\n}\n";
+  IrAgainst(turned, "read_io 1 push 2 dup 1 lt assert push -1 mul addi 1 write_io 1 halt",
+            "proved");
+  IrAgainst(turned, "read_io 1 push -1 mul addi 1 write_io 1 halt", "unknown");
 }
 
 TEST(TasmChecker, TimeIsLimitedForLongPrograms) {

@@ -10,7 +10,7 @@ AnswerProver MakeAnswerProver() {
     if (proved.run.crash)
       return Fail(Diag::Mismatch,
                   "Triton VM crashes where the program does not: " + proved.run.crash->sentence);
-    return AnswerProof{std::move(proved.claim.output), proved.padded_height, proved.proof_bytes,
+    return AnswerProof{std::move(proved.claim), proved.padded_height, proved.proof_bytes,
                        proved.prove_seconds, proved.verify_seconds};
   };
 }

@@ -39,7 +39,7 @@ Result<int> Show(Session& session, const Flags& flags) {
   options.directory = flags.store;
   options.read_only = true;
   const auto store = store::Store::Open(options);
-  if (!store->reason().empty()) return Fail(Diag::FileUnreadable, store->reason());
+  if (!store->usable()) return Fail(Diag::FileUnreadable, store->reason());
   std::vector<engine::Attempt> attempts;
   for (const std::string& line : store->Attempts())
     if (auto attempt = engine::ParseAttempt(line)) attempts.push_back(std::move(*attempt));

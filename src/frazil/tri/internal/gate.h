@@ -14,14 +14,16 @@ namespace frazil::tri {
 
 class Gate {
  public:
-  // `program`: what the assembly is to do. All of them must outlive this.
-  Gate(const ir::Program& program, const targets::tasm::TasmOptions& how, const Options& options);
+  // `program`: what the assembly is to do. `stack_code`: what it is lowered from, where that is not `program`. All but that
+  // must outlive this.
+  Gate(const ir::Program& program, const targets::tasm::TasmOptions& how, const Options& options,
+       const machines::tir::Program* stack_code = nullptr);
 
   // Inputs for the judge to try besides those that the lowering was measured on.
   std::vector<mt::Inputs> more_inputs = {};
   uint64_t verify_ms;  // of one judgment
 
-  // What was admitted before, by this very compiler and measured on the same inputs.
+  // The lowering, if it was admitted before, by this very compiler and measured on the same inputs.
   std::optional<Assembly> Find();
 
   struct Answer {
@@ -33,6 +35,7 @@ class Gate {
   // `other`: what it has to beat; null: it is the source's own lowering.
   Result<Answer> Ask(const mt::Program& assembly, const exec::TableHeights& cost,
                      const exec::TableHeights* other);
+  // Of the lowering alone: whoever finds it here lowers no more.
   void Keep(const engine::Admitted& admitted);
   void Record(const std::vector<engine::Attempt>& attempts);
 
@@ -49,7 +52,8 @@ class Gate {
 };
 
 // The whole way of `tri build`: the store; else propose, lower, price, judge from the cheapest on, admit, keep, record.
-// Fails with Diag::NotProved and a sentence where nothing is admitted.
+// The cheapest is the program's lowering, which runs and proofs take whatever the judge says; one that is admitted in its
+// place is given out with a warning, and not kept. Fails with Diag::NotProved and a sentence where nothing is admitted.
 // `given`: what this build was told that the program reads; the judge tries it, too.
 Result<Assembly> AdmitAssembly(const Source& source, Program& program, const mt::Inputs& given,
                                const Options& options);

@@ -13,7 +13,7 @@ struct Program {
   std::vector<std::string> files;  // where each function of `ir` is written
   targets::tasm::TasmOptions how;
   std::optional<targets::tasm::Lowered> lowered;  // absent for .tasm, and where the store had it
-  std::optional<Assembly> admitted;               // by the store
+  std::optional<Assembly> admitted;               // the same, judged; by the store
   mt::Program assembly;                           // of these, or as it was written
   Standing standing() const {
     const bool is_written = !lowered && !admitted;
@@ -25,7 +25,8 @@ struct Program {
 Result<Program> LoadIr(const Source& source, const Options& options);
 // As far as it goes without the search for cheap assembly: `assembly` is there for .tasm and .tir alone.
 Result<Program> Read(const Source& source, const Options& options);
-// To run it: as the store has it, or else lowered and not judged.
+// To run it: its lowering, which is a function of source, options and compiler. The store has no other under its key: what
+// is there saves the time to lower, and says that it was judged.
 Result<Program> Load(const Source& source, const Options& options);
 
 // A program that came from the store is lowered again, to know which instruction is of which line.

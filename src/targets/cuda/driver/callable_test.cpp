@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "ir/digest.h"
 #include "targets/cuda/driver/target.h"
 #include "targets/cuda/driver/test_driver.h"
@@ -100,6 +102,29 @@ TEST(Launches, ScratchOfBranchesIsNoFalseTrap) {
   both = RunOn(module, 3, 3, context);
   ASSERT_TRUE(both);
   EXPECT_EQ(both->trap, (exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1}));
+}
+
+// One function, launched with little and with much shared memory: neither changes what the other may ask for.
+TEST(Launches, SharedMemoryOfOneIsNoLimitForAnother) {
+  const auto device = NoDevice();
+  const auto module = *device->Load("// nothing");
+  Launch much, little;
+  much.function = little.function = *module->Find("k");
+  much.words = little.words = {0};
+  much.shared_bytes = 100 << 10;
+  little.shared_bytes = 60 << 10;
+  EXPECT_EQ(device->Start(much), 0) << "the quick way asks for nothing first";
+  const auto failures = [&](const Launch& launch) {
+    int failed = 0;
+    for (int i = 0; i < 2000; ++i) failed += device->Run(launch) ? 0 : 1;
+    return failed;
+  };
+  int other_failures = 0;
+  std::thread other([&] { other_failures = failures(little); });
+  EXPECT_EQ(failures(much), 0);
+  other.join();
+  EXPECT_EQ(other_failures, 0);
+  EXPECT_EQ(device->Start(much), 0);
 }
 
 // Once a call runs, nobody else answers, and the sentence does not say so.

@@ -18,8 +18,7 @@ constexpr int JitInfoLog = 3, JitInfoLogSize = 4, JitErrorLog = 5, JitErrorLogSi
 constexpr int CaptureThreadLocal = 1;
 constexpr unsigned NonBlocking = 1;
 constexpr int NotReady = 600;
-constexpr int FunctionMostDynamicShared = 8;
-constexpr uint32_t PlainSharedBytes = 48 * 1024;
+constexpr int FunctionStaticShared = 1, FunctionMostDynamicShared = 8;
 constexpr size_t LogBytes = 16 * 1024;
 
 }  // namespace
@@ -44,6 +43,14 @@ Result<FunctionHandle*> LoadedModule::Find(const std::string& kernel) const {
   FunctionHandle* function = nullptr;
   if (const int status = api_->GetFunction(&function, handle_, kernel.c_str()); status != 0)
     return DriverError(*api_, status, "finding the kernel " + kernel);
+  // The limit belongs to the function, which launches of several threads share: set to what one of them needs, it would be too
+  // low for another. It reserves nothing; a launch says what it takes.
+  int own = 0;
+  int status = api_->GetFunctionAttribute(&own, FunctionStaticShared, function);
+  if (status == 0)
+    status = api_->SetFunctionAttribute(function, FunctionMostDynamicShared,
+                                        static_cast<int>(most_shared_bytes_) - own);
+  if (status != 0) return DriverError(*api_, status, "asking for shared memory");
   return function;
 }
 
@@ -107,7 +114,7 @@ Result<std::unique_ptr<LoadedModule>> Device::Load(const std::string& ptx) {
   ModuleHandle* handle = nullptr;
   if (const int status = api_->LoadModule(&handle, ptx.c_str(), 4, options, values); status != 0)
     return DriverError(*api_, status, fmt::format("loading PTX ({})", errors.c_str()));
-  return std::make_unique<LoadedModule>(api_, handle);
+  return std::make_unique<LoadedModule>(api_, handle, most_shared_bytes_);
 }
 
 Result<DeviceMemory> Device::Allocate(uint64_t bytes) {
@@ -138,14 +145,7 @@ Result<void> Device::Fill(DevicePointer to, uint8_t value, uint64_t bytes) {
   return Check(api_->Fill(to, value, bytes, stream_), "filling memory");
 }
 
-Result<void> Device::Run(const Launch& launch) {
-  if (launch.shared_bytes > PlainSharedBytes) {
-    const auto bytes = static_cast<int>(launch.shared_bytes);
-    TRY_VOID(Check(api_->SetFunctionAttribute(launch.function, FunctionMostDynamicShared, bytes),
-                   "asking for shared memory"));
-  }
-  return Check(Start(launch), "a launch");
-}
+Result<void> Device::Run(const Launch& launch) { return Check(Start(launch), "a launch"); }
 
 Result<std::unique_ptr<Recording>> Device::Record(std::span<const Launch> launches) {
   TRY_VOID(Check(api_->BeginCapture(stream_, CaptureThreadLocal), "beginning to record"));

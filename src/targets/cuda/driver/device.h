@@ -36,15 +36,18 @@ class DeviceMemory {
 
 class LoadedModule {
  public:
-  LoadedModule(const Api* api, ModuleHandle* handle) : api_(api), handle_(handle) {}
+  LoadedModule(const Api* api, ModuleHandle* handle, uint32_t most_shared_bytes)
+      : api_(api), handle_(handle), most_shared_bytes_(most_shared_bytes) {}
   ~LoadedModule();
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
+  // The kernel may be launched with all the shared memory that a block can have.
   Result<FunctionHandle*> Find(const std::string& kernel) const;
 
  private:
   const Api* api_;
   ModuleHandle* handle_;
+  uint32_t most_shared_bytes_;
 };
 
 // One launch, ready to be made again and again: its words are the kernel's parameters.

@@ -3,6 +3,7 @@
 // includes this.
 #pragma once
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -20,7 +21,8 @@
 
 namespace frazil::targets::cuda::test_driver {
 
-constexpr int InvalidPtx = 218, LaunchFailed = 719;
+constexpr int InvalidValue = 1, InvalidPtx = 218, LaunchFailed = 719;
+constexpr int MostShared = 1 << 17, OwnShared = 16;  // bytes of a block; of them a kernel's own
 
 struct State {
   std::mutex mutex;
@@ -50,6 +52,7 @@ int Give(T** handle, const char* function) {
 // What a loaded module is: a program over the words of a launch.
 struct Module {
   std::optional<ir::Program> program;
+  std::atomic<int> most_dynamic = 48 << 10;  // bytes of shared memory for a launch
 };
 
 // The words are the arguments', then the scratch's, then the address of the run block (module.h).
@@ -122,20 +125,14 @@ namespace cuda_api = frazil::targets::cuda;
 
 extern "C" {
 int cuInit(unsigned) { return 0; }
-int cuDriverGetVersion(int* version) {
-  *version = 13000;
-  return 0;
-}
-int cuDeviceGet(int* device, int) {
-  *device = 0;
-  return cuda_test::StatusOf("device");
-}
+int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
+int cuDeviceGet(int* device, int) { return *device = 0, cuda_test::StatusOf("device"); }
 int cuDeviceGetName(char* name, int size, int) {
   std::strncpy(name, "nothing", static_cast<size_t>(size));
   return 0;
 }
 int cuDeviceGetAttribute(int* value, int which, int) {
-  *value = which == 16 ? 4 : which == 75 ? 9 : which == 97 ? 1 << 17 : 0;
+  *value = which == 16 ? 4 : which == 75 ? 9 : which == 97 ? cuda_test::MostShared : 0;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(cuda_api::ContextHandle** context, int) {
@@ -168,8 +165,14 @@ int cuModuleGetFunction(cuda_api::FunctionHandle** function, cuda_api::ModuleHan
   *function = reinterpret_cast<cuda_api::FunctionHandle*>(module);
   return cuda_test::StatusOf("function");
 }
-int cuFuncSetAttribute(cuda_api::FunctionHandle*, int, int) { return 0; }
-int cuFuncGetAttribute(int*, int, cuda_api::FunctionHandle*) { return 0; }
+int cuFuncSetAttribute(cuda_api::FunctionHandle* function, int which, int value) {
+  const bool fits = which == 8 && value <= cuda_test::MostShared - cuda_test::OwnShared;
+  if (fits) reinterpret_cast<cuda_test::Module*>(function)->most_dynamic = value;
+  return fits ? 0 : cuda_test::InvalidValue;
+}
+int cuFuncGetAttribute(int* value, int which, cuda_api::FunctionHandle*) {
+  return *value = which == 1 ? cuda_test::OwnShared : 0, 0;
+}
 int cuMemAlloc_v2(cuda_api::DevicePointer* address, size_t bytes) {
   if (const int status = cuda_test::StatusOf("allocate"); status != 0) return status;
   *address = reinterpret_cast<cuda_api::DevicePointer>(std::malloc(bytes));
@@ -210,15 +213,16 @@ int cuStreamDestroy_v2(cuda_api::StreamHandle*) { return 0; }
 int cuStreamSynchronize(cuda_api::StreamHandle*) { return cuda_test::StatusOf("wait"); }
 int cuStreamQuery(cuda_api::StreamHandle*) { return 0; }
 int cuLaunchKernel(cuda_api::FunctionHandle* function, unsigned blocks, unsigned, unsigned,
-                   unsigned threads, unsigned, unsigned, unsigned, cuda_api::StreamHandle*, void**,
-                   void** extra) {
+                   unsigned threads, unsigned, unsigned, unsigned shared_bytes,
+                   cuda_api::StreamHandle*, void**, void** extra) {
+  const auto& module = *reinterpret_cast<const cuda_test::Module*>(function);
+  if (shared_bytes > static_cast<unsigned>(module.most_dynamic)) return cuda_test::InvalidValue;
   {
     const std::lock_guard lock(cuda_test::Get().mutex);
     cuda_test::Get().launched.emplace_back(blocks, threads);
   }
   if (const int status = cuda_test::StatusOf("launch"); status != 0) return status;
-  return cuda_test::RunModule(*reinterpret_cast<const cuda_test::Module*>(function),
-                              static_cast<const uint64_t*>(extra[1]),
+  return cuda_test::RunModule(module, static_cast<const uint64_t*>(extra[1]),
                               *static_cast<const size_t*>(extra[3]) / sizeof(uint64_t));
 }
 int cuStreamBeginCapture_v2(cuda_api::StreamHandle*, int) { return 0; }

@@ -73,7 +73,8 @@ class AccessTests {
   llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
 
   // slope * iteration + turns + offset between the first and the last turn of everything, or no turn at all. Numbers
-  // below 2^62, so that 128 bits hold their products and a few sums of them.
+  // below 2^62, so that 128 bits hold their products and a few sums of them. A slope that is known to fall (reversed
+  // reads) has its least at the end; one that is not known must not fall.
   llvm::Value* TestRange(const LoopAccess& access, HoistedAccess& parts) {
     llvm::Type* wide = builder_.getInt128Ty();
     llvm::Value* limit = builder_.getInt64(uint64_t{1} << 62);
@@ -84,14 +85,18 @@ class AccessTests {
     llvm::Value* least = builder_.CreateSExt(parts.offset, wide);
     llvm::Value* most = least;
     auto add = [&](llvm::Value* factor, llvm::Value* first, llvm::Value* end) {
-      for (llvm::Value* value : {factor, first, end})
+      const auto* known = llvm::dyn_cast<llvm::ConstantInt>(factor);
+      const bool falls = known != nullptr && known->isNegative();
+      llvm::Value* size = falls ? builder_.CreateNeg(factor) : factor;
+      for (llvm::Value* value : {size, first, end})
         fits = And(fits, builder_.CreateICmpULT(value, limit));
       auto product = [&](llvm::Value* number) {
-        return builder_.CreateMul(builder_.CreateZExt(factor, wide),
+        return builder_.CreateMul(builder_.CreateSExt(factor, wide),
                                   builder_.CreateZExt(number, wide));
       };
-      least = builder_.CreateAdd(least, product(first));
-      most = builder_.CreateAdd(most, product(builder_.CreateSub(end, builder_.getInt64(1))));
+      llvm::Value* last = builder_.CreateSub(end, builder_.getInt64(1));
+      least = builder_.CreateAdd(least, product(falls ? last : first));
+      most = builder_.CreateAdd(most, product(falls ? first : last));
     };
     add(parts.slope, lo_, builder_.CreateAdd(lo_, count_));
     for (const LoopAccess::Turn& turn : access.turns) {

@@ -275,6 +275,34 @@ TEST(VectorLoop, ReadingAheadInPlace) {
   for (int64_t n : Around()) test.Check({{n + 1}, {Index(n)}, {}, 5});
 }
 
+// A slope of -1 is no number below 2^62: a test that says so never lets the vector code run.
+TEST(VectorLoop, ReadingBackwards) {
+  const std::string text = R"(frz 1
+func @main(%n: index, %x: in buffer<f32>, %z: out buffer<f32>) {
+  %zero = const 0 : index
+  %one = const 1 : index
+  %last = sub %n, %one : index
+  parallel %i = %zero to %n {
+    %j = sub %last, %i : index
+    %v = load %x, %j : f32
+    %r = add %v, %v : f32
+    store %z, %i, %r : f32
+    yield
+  }
+  return
+}
+)";
+  ExpectVector(text);
+  EXPECT_EQ(Loops(text).find("i1 false"), std::string::npos);
+  Differential test(text);
+  for (int64_t n : Around()) {
+    test.Check({{n, n}, {Index(n)}, {}, 1});
+    test.Check({{n + 3, n}, {Index(n)}, {}, 2});
+    if (n > 0) test.Check({{n - 1, n}, {Index(n)}, {}, 3});
+    if (n % 16 == 1) test.Check({{n, n}, {Index(n)}, {-1, 0}, 4});
+  }
+}
+
 TEST(VectorLoop, GathersAndUniformElements) {
   const std::string text = ir::Lanes(
       "%n: index, %k: index, %x: in buffer<f32>, %p: in buffer<i32>, %z: out buffer<f32>", R"(

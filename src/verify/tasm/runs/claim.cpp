@@ -61,6 +61,10 @@ size_t WordCount(ir::Type type) {
   return IsField(type) || BitsOnMachine(type) < 64 ? words : 2 * words;
 }
 
+uint64_t EndOf(ir::Type type) {
+  return IsField(type) ? 0 : uint64_t{1} << std::min(BitsOnMachine(type), 32);
+}
+
 std::optional<Value> WordStream::Take(ir::Type type) {
   const size_t count = WordCount(type);
   if (count == 0 || left() < count) return std::nullopt;
@@ -103,38 +107,50 @@ Claim::Claim(const ir::Program& program) : program_(program) {
   }
 }
 
-std::optional<mt::Inputs> Claim::Start(const Input& call) const {
+std::optional<Start> Claim::StartOf(const Input& call) const {
   // Each buffer is copied: what is one for the caller is two there.
   if (HasShared(call)) return std::nullopt;
   // Tensors are buffers on the machine, those of results too.
   const Result<exec::LoweredCall> lowered = exec::LoweredCall::Create(program_, call.arguments, {});
   if (!lowered) return std::nullopt;
-  mt::Inputs inputs;
+  Start start;
+  mt::Inputs& inputs = start.inputs;
+  std::vector<uint64_t>& ends = start.input_ends;
   for (size_t i = 0; i < lowered->arguments().size(); ++i) {
     const Value& value = lowered->arguments()[i];
     if (WordCount(value.type) == 0) return std::nullopt;
+    if (ram_ && *ram_ == i) continue;
     if (!value.memory) {
       Append(value.type, value.scalar_words(), inputs.input);
-    } else if (ram_ && *ram_ == i) {
-      uint64_t word = 0;
-      for (int64_t k = 0; k < value.memory->length(); ++k) {
-        value.memory->Get(k, std::span(&word, 1));
-        if (word != 0) inputs.ram[static_cast<uint64_t>(k)] = word;
-      }
     } else {
       inputs.input.push_back(static_cast<uint64_t>(value.memory->length()));
+      ends.resize(inputs.input.size(), EndOf(ir::types::U32));
       AppendMemory(*value.memory, inputs.input);
     }
+    ends.resize(inputs.input.size(), EndOf(value.type));
   }
-  for (const Value& value : call.input) Append(value.type, value.scalar_words(), inputs.input);
+  for (const Value& value : call.input) {
+    Append(value.type, value.scalar_words(), inputs.input);
+    ends.resize(inputs.input.size(), EndOf(value.type));
+  }
   for (const Value& value : call.hints) {
     if (value.type.scalar != Scalar::Digest) {
       Append(value.type, value.scalar_words(), inputs.secret);
+      start.secret_ends.resize(inputs.secret.size(), EndOf(value.type));
       continue;
     }
     std::ranges::copy(value.scalar_words(), inputs.digests.emplace_back().begin());
   }
-  return inputs;
+  return start;
+}
+
+std::optional<uint64_t> Claim::RamOf(const Input& call, uint64_t address) const {
+  if (!ram_) return std::nullopt;
+  const exec::Memory& memory = *call.arguments[*ram_].memory;
+  if (address >= static_cast<uint64_t>(memory.length())) return std::nullopt;
+  uint64_t word = 0;
+  memory.Get(static_cast<int64_t>(address), std::span(&word, 1));
+  return word;
 }
 
 std::optional<std::vector<uint64_t>> Claim::Output(const exec::Outcome& outcome,

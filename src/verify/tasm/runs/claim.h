@@ -21,6 +21,15 @@ namespace mt = machines::tasm;
 std::vector<uint64_t> WordsOf(const exec::Value& scalar);
 // So many, of a type; 0: it has none.
 size_t WordCount(ir::Type type);
+// The first number that is no word of the type; 0: every element is one.
+uint64_t EndOf(ir::Type type);
+
+// A call as the machine finds it. What lies in RAM is asked for when it is read: Claim::RamOf.
+struct Start {
+  mt::Inputs inputs;
+  // For each word, the first number that is none of its type: assembly must stop there. 0: every element is one.
+  std::vector<uint64_t> input_ends, secret_ends;
+};
 
 // Words in order, of which values are taken. What does not fit a type can be made to.
 class WordStream {
@@ -45,8 +54,10 @@ class Claim {
   bool has_ram() const { return ram_.has_value(); }
   std::optional<uint32_t> ram() const { return ram_; }  // the parameter
 
-  // The machine's streams for a call; nothing: no claim is about it.
-  std::optional<mt::Inputs> Start(const Input& call) const;
+  // Nothing: no claim is about this call.
+  std::optional<Start> StartOf(const Input& call) const;
+  // What the call says of a word of RAM before it; nothing: that is the prover's.
+  std::optional<uint64_t> RamOf(const Input& call, uint64_t address) const;
   // What must stand in the public output after a call that came to its end. `after`: its arguments then.
   std::optional<std::vector<uint64_t>> Output(const exec::Outcome& outcome,
                                               std::span<const exec::Value> after) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number/goldilocks.h"
 #include "base/sha256.h"
 #include "ir/digest.h"
 #include "machines/tasm/fragment.h"
@@ -9,6 +10,7 @@
 #include "verify/internal/ways.h"
 #include "verify/tasm/compare.h"
 #include "verify/tasm/runs/coverage.h"
+#include "verify/tasm/runs/ram_use.h"
 #include "verify/tasm/runs/samples.h"
 
 namespace frazil::verify::tasm {
@@ -27,6 +29,8 @@ constexpr uint64_t Patience = 16;
 constexpr uint64_t MemoryWords = 1 << 22;
 // How much is read is looked at on so many runs, and on each that is new.
 constexpr uint64_t ReadsLookedAt = 64;
+// So many words that are none of their type are tried.
+constexpr uint64_t MostMisfits = 512;
 // Inputs that could not be made or decided, for one that was.
 constexpr uint64_t MostTries = 64;
 
@@ -35,6 +39,8 @@ std::string SeedText(const ir::Program& program, const mt::Program& assembly) {
                    std::string(mt::ProfileName(assembly.profile)));
 }
 
+using Cells = std::unordered_map<uint64_t, uint64_t>;
+
 struct Comparison {
   enum class Kind : uint8_t { Same, Different, Undecided };
   Kind kind = Kind::Undecided;
@@ -42,8 +48,15 @@ struct Comparison {
   bool trapped = false;
   bool endless = false;  // only the assembly did not end
   std::vector<uint8_t> ran;
+  Cells found;  // in RAM, where it was read before it was written
+  size_t inputs_read = 0, secrets_read = 0;
   exec::Choices choices;
 };
+
+bool IsLimit(const mt::FragmentResult& run) {
+  return run.crash &&
+         (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory);
+}
 
 class Judge {
  public:
@@ -55,18 +68,29 @@ class Judge {
         options_(options),
         deadline_(Deadline::After(options.milliseconds)),
         seed_(SeedText(program, assembly)),
+        random_("starts " + seed_),
         machine_(assembly),
         claim_(program),
         samples_(program, prepared, claim_, assembly, seed_, deadline_),
         coverage_(assembly),
-        ways_(prepared.program()) {}
+        ways_(prepared.program()) {
+    if (claim_.ram()) ram_use_.emplace(program, *claim_.ram());
+  }
 
   Verdict Run();
 
  private:
-  Comparison Compare(const Input& input, bool look_at_reads);
-  mt::FragmentResult OnMachine(const mt::Inputs& inputs, uint64_t cycles,
+  // `ram`: what lies there where the call does not say it.
+  Comparison Compare(const Input& input, const Ram& ram, bool look_at_reads);
+  mt::FragmentResult OnMachine(const mt::Inputs& inputs, const Ram& ram, uint64_t cycles,
                                std::vector<uint8_t>& ran) const;
+  // What the call says, and else `ram`; with a note of every cell that was asked for.
+  Ram Noted(const Input& input, const Ram& ram, Cells& found) const {
+    return [this, &input, &ram, &found](uint64_t address) {
+      const std::optional<uint64_t> word = claim_.RamOf(input, address);
+      return found[address] = word ? *word : ram(address);
+    };
+  }
   std::optional<exec::Outcome> Interpreted(const Input& input, exec::Choices* choices,
                                            std::vector<Value>& after, const Limits& limits) const;
   std::optional<std::string> ReadsDiffer(const Input& input, const mt::FragmentResult& run) const;
@@ -75,7 +99,10 @@ class Judge {
   // True: there is a verdict.
   bool Try(const Input& input, bool is_typical);
   Verdict Conclude() const;
-  Refuted Refute(const Input& input, std::string difference);
+  Refuted Refute(const Input& input, Comparison comparison);
+  // With one of the words that were read in a run that ended, changed into one that is none of its type.
+  std::optional<Refuted> TryMisfit(const Input& input, const Ram& ram,
+                                   const Comparison& comparison);
 
   const ir::Program& program_;
   const exec::InterpreterProgram& prepared_;
@@ -83,21 +110,25 @@ class Judge {
   const RunsOptions& options_;
   const Deadline deadline_;
   const std::string seed_;
+  Random random_;
   const Machine machine_;
   const Claim claim_;
+  std::optional<RamUse> ram_use_;
   Samples samples_;
   Coverage coverage_;
   const Ways ways_;
   exec::Choices seen_;
   uint64_t completed_ = 0, trapped_ = 0, undecided_ = 0;
-  uint64_t in_vain_ = 0;
+  uint64_t in_vain_ = 0, misfits_ = 0;
+  bool found_in_ram_ = false;  // the assembly read what it had not written
   std::optional<Verdict> verdict_;
 };
 
-mt::FragmentResult Judge::OnMachine(const mt::Inputs& inputs, uint64_t cycles,
+mt::FragmentResult Judge::OnMachine(const mt::Inputs& inputs, const Ram& ram, uint64_t cycles,
                                     std::vector<uint8_t>& ran) const {
   ran.assign(assembly_.code.size(), 0);
   mt::FragmentStart start;
+  start.found = ram;
   start.stack = machine_.Stack();
   start.ran = &ran;
   mt::RunLimits limits;
@@ -145,9 +176,9 @@ bool Judge::CompletesWith(Input input, size_t inputs, size_t hints) const {
 std::optional<std::string> Judge::ReadsDiffer(const Input& input,
                                               const mt::FragmentResult& run) const {
   size_t words = 0, secrets = 0, digests = 0, inputs = 0, hints = 0;
-  const std::optional<mt::Inputs> bare = claim_.Start({input.arguments, {}, {}});
+  const std::optional<Start> bare = claim_.StartOf({input.arguments, {}, {}});
   if (!bare) return std::nullopt;
-  words = bare->input.size();
+  words = bare->inputs.input.size();
   while (inputs < input.input.size() && words < run.inputs_read)
     words += WordCount(input.input[inputs++].type);
   while (hints < input.hints.size() && (secrets < run.secrets_read || digests < run.digests_read)) {
@@ -167,38 +198,36 @@ std::optional<std::string> Judge::ReadsDiffer(const Input& input,
       run.inputs_read, run.secrets_read, run.digests_read);
 }
 
-Comparison Judge::Compare(const Input& input, bool look_at_reads) {
+Comparison Judge::Compare(const Input& input, const Ram& ram, bool look_at_reads) {
   Comparison result;
-  const std::optional<mt::Inputs> inputs = claim_.Start(input);
-  if (!inputs) return result;
-  const auto is_limit = [](const mt::FragmentResult& run) {
-    return run.crash &&
-           (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory);
-  };
-  mt::FragmentResult run = OnMachine(*inputs, Cycles, result.ran);
+  const std::optional<Start> start = claim_.StartOf(input);
+  if (!start) return result;
+  const Ram noted = Noted(input, ram, result.found);
+  mt::FragmentResult run = OnMachine(start->inputs, noted, Cycles, result.ran);
   std::vector<Value> after;
   std::optional<exec::Outcome> outcome =
       Interpreted(input, &result.choices, after, LimitsOf(Fuel, deadline_));
   const auto is_at_limit = [&] { return outcome->trap && ir::IsLimit(outcome->trap->kind); };
-  if (outcome && is_at_limit() && !is_limit(run) && in_vain_ < MostInVain) {
+  if (outcome && is_at_limit() && !IsLimit(run) && in_vain_ < MostInVain) {
     outcome = Interpreted(input, &result.choices, after, LongLimits());
     in_vain_ += outcome && is_at_limit() ? 1 : 0;
   }
   if (!outcome || is_at_limit()) return result;
   // RAM has an end there that it does not have on the machine.
-  const bool beyond_ram = claim_.has_ram() && outcome->trap &&
-                          outcome->trap->kind == ir::Trap::OutOfBounds &&
-                          outcome->trap->op != ir::Op::Input && outcome->trap->op != ir::Op::Hint;
-  if (beyond_ram) return result;
-  if (is_limit(run)) run = OnMachine(*inputs, Patience * Cycles, result.ran);
-  if (is_limit(run)) {
+  if (ram_use_ && ram_use_->MayTrapThere(*outcome)) return result;
+  if (IsLimit(run)) run = OnMachine(start->inputs, noted, Patience * Cycles, result.ran);
+  if (IsLimit(run)) {
     result.endless = !deadline_.Passed();
     return result;
   }
+  result.inputs_read = run.inputs_read;
+  result.secrets_read = run.secrets_read;
   result.trapped = outcome->trap.has_value();
   result.kind = Comparison::Kind::Different;
   if (run.crash && !outcome->trap) {
-    if (claim_.has_ram() && !IsSpecified(program_, {*inputs, {}, {}}, Seed({seed_})))
+    MachineStart specific{start->inputs, {}, {}};
+    specific.inputs.ram = result.found;
+    if (claim_.has_ram() && !IsSpecified(program_, specific, Seed({seed_})))
       result.kind = Comparison::Kind::Undecided;
     result.difference = fmt::format("the candidate crashes: {}", run.crash->sentence);
     return result;
@@ -230,21 +259,66 @@ Comparison Judge::Compare(const Input& input, bool look_at_reads) {
   return result;
 }
 
-Refuted Judge::Refute(const Input& input, std::string difference) {
-  Refuted refuted{MachineStart{*claim_.Start(input), {}, {}}, std::move(difference)};
+Refuted Judge::Refute(const Input& input, Comparison comparison) {
+  MachineStart from{claim_.StartOf(input)->inputs, {}, {}};
+  from.inputs.ram = std::move(comparison.found);
+  Refuted refuted{std::move(from), std::move(comparison.difference)};
   Shrink(refuted, [&](const MachineStart& start) -> std::optional<std::string> {
     const std::optional<Input> call = samples_.Call(start.inputs, false);
     if (!call) return std::nullopt;
-    Comparison comparison = Compare(*call, true);
-    if (comparison.kind != Comparison::Kind::Different) return std::nullopt;
-    return std::move(comparison.difference);
+    const Ram ram = [&](uint64_t address) {
+      const auto cell = start.inputs.ram.find(address);
+      return cell == start.inputs.ram.end() ? 0 : cell->second;
+    };
+    Comparison smaller = Compare(*call, ram, true);
+    if (smaller.kind != Comparison::Kind::Different) return std::nullopt;
+    return std::move(smaller.difference);
   });
   return refuted;
 }
 
+// What assembly has read in a run like the program's, the program has read as well: there it would trap.
+std::optional<Refuted> Judge::TryMisfit(const Input& input, const Ram& ram,
+                                        const Comparison& comparison) {
+  std::optional<Start> start = claim_.StartOf(input);
+  if (!start) return std::nullopt;
+  mt::Inputs& inputs = start->inputs;
+  std::vector<std::pair<uint64_t*, uint64_t>> words;  // that not every element can be, and the ends
+  const auto add = [&](std::vector<uint64_t>& stream, const std::vector<uint64_t>& ends,
+                       size_t read) {
+    for (size_t i = 0; i < std::min(read, stream.size()); ++i)
+      if (ends[i] != 0) words.emplace_back(&stream[i], ends[i]);
+  };
+  add(inputs.input, start->input_ends, comparison.inputs_read);
+  add(inputs.secret, start->secret_ends, comparison.secrets_read);
+  if (words.empty()) return std::nullopt;
+  const auto [word, end] = words[misfits_ % words.size()];
+  // The first beyond, the same in its low bits, one below zero, one whose double is small, any.
+  const uint64_t misfits[] = {end,
+                              *word + end,
+                              *word + (uint64_t{1} << 32),
+                              goldilocks::Sub(*word, end),
+                              goldilocks::Add(*word, goldilocks::Invert(2)),
+                              end + random_.Below(goldilocks::P - end)};
+  *word = misfits[misfits_++ / words.size() % std::size(misfits)];
+  const std::string name =
+      fmt::format("{} is no {}", *word, end == 2 ? "bool" : fmt::format("number below {}", end));
+  std::vector<uint8_t> ran;
+  Cells found;
+  const mt::FragmentResult run = OnMachine(inputs, Noted(input, ram, found), Cycles, ran);
+  if (run.crash) return std::nullopt;
+  inputs.input.resize(std::min(inputs.input.size(), run.inputs_read));
+  inputs.secret.resize(std::min(inputs.secret.size(), run.secrets_read));
+  inputs.digests.resize(std::min(inputs.digests.size(), run.digests_read));
+  inputs.ram = std::move(found);
+  return Refuted{MachineStart{std::move(inputs), {}, {}},
+                 name + ", and the candidate does not crash"};
+}
+
 bool Judge::Try(const Input& input, bool is_typical) {
   const bool looks_at_reads = is_typical || completed_ < ReadsLookedAt;
-  Comparison comparison = Compare(input, looks_at_reads);
+  const Ram ram = ProversRam(random_.Next());
+  Comparison comparison = Compare(input, ram, looks_at_reads);
   if (comparison.endless) {
     verdict_ = Unknown{
         fmt::format("the assembly had not ended after {} cycles where its program has ended",
@@ -256,9 +330,15 @@ bool Judge::Try(const Input& input, bool is_typical) {
     return false;
   }
   if (comparison.kind == Comparison::Kind::Different) {
-    verdict_ = Refute(input, std::move(comparison.difference));
+    verdict_ = Refute(input, std::move(comparison));
     return true;
   }
+  if (!comparison.trapped && misfits_ < MostMisfits)
+    if (std::optional<Refuted> refuted = TryMisfit(input, ram, comparison)) {
+      verdict_ = std::move(*refuted);
+      return true;
+    }
+  found_in_ram_ |= !comparison.found.empty();
   (comparison.trapped ? trapped_ : completed_) += 1;
   const size_t missing = ways_.CountMissing(seen_);
   if (!comparison.trapped) seen_.Add(comparison.choices);
@@ -266,9 +346,9 @@ bool Judge::Try(const Input& input, bool is_typical) {
       coverage_.Add(comparison.ran, comparison.trapped) || ways_.CountMissing(seen_) < missing;
   // Where code runs for the first time, how much it reads is looked at too.
   if (is_new && !comparison.trapped && !looks_at_reads) {
-    comparison = Compare(input, true);
+    comparison = Compare(input, ram, true);
     if (comparison.kind == Comparison::Kind::Different) {
-      verdict_ = Refute(input, std::move(comparison.difference));
+      verdict_ = Refute(input, std::move(comparison));
       return true;
     }
   }
@@ -280,7 +360,8 @@ Verdict Judge::Run() {
   if (samples_.IsOne()) {
     if (Try({}, true)) return *verdict_;
     if (completed_ + trapped_ == 0) return Unknown{"its one run comes to a limit"};
-    return Proved{{Grade::Exhaustive, "interpreter", "the only run", 1}};
+    // Otherwise there is one for each RAM that a prover may choose.
+    if (!found_in_ram_) return Proved{{Grade::Exhaustive, "interpreter", "the only run", 1}};
   }
   for (const mt::Inputs& inputs : options_.typical) {
     const std::optional<Input> input = samples_.Call(inputs, false);
@@ -327,7 +408,8 @@ Verdict Judge::Conclude() const {
 
 Verdict CompareRuns(const ir::Program& program, const mt::Program& assembly,
                     const RunsOptions& options) {
-  const Result<exec::InterpreterProgram> prepared = exec::InterpreterProgram::Create(program);
+  const Result<exec::InterpreterProgram> prepared =
+      exec::InterpreterProgram::Create(RamUse::WithPlaces(program));
   if (!prepared) return Unknown{prepared.error().message};
   return Judge(program, *prepared, assembly, options).Run();
 }

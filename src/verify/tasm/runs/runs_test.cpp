@@ -215,17 +215,122 @@ TEST(TasmRuns, BuffersAreWordsOfTheStreams) {
   y->Set(0, std::span(&nine, 1));
   call.arguments = {exec::Value::Buffer(x), exec::Value::Int(ir::types::I8, -1),
                     exec::Value::Buffer(y)};
-  const std::optional<mt::Inputs> inputs = claim.Start(call);
-  ASSERT_TRUE(inputs);
-  EXPECT_EQ(inputs->input, (std::vector<uint64_t>{2, 0, 0, 2, 1, 255, 1, 9}));
+  const std::optional<Start> start = claim.StartOf(call);
+  ASSERT_TRUE(start);
+  const mt::Inputs& inputs = start->inputs;
+  EXPECT_EQ(inputs.input, (std::vector<uint64_t>{2, 0, 0, 2, 1, 255, 1, 9}));
+  constexpr uint64_t Word = uint64_t{1} << 32;
+  EXPECT_EQ(start->input_ends, (std::vector<uint64_t>{Word, Word, Word, Word, Word, 256, Word, 0}));
   size_t taken = 0;
-  const auto back = claim.Arguments(*inputs, false, taken);
+  const auto back = claim.Arguments(inputs, false, taken);
   ASSERT_TRUE(back);
-  EXPECT_EQ(taken, inputs->input.size());
+  EXPECT_EQ(taken, inputs.input.size());
   EXPECT_EQ(*back, call.arguments);
   exec::Outcome outcome;
   outcome.results = {exec::Value::Word(ir::types::Bool, 1)};
   EXPECT_EQ(claim.Output(outcome, call.arguments), (std::vector<uint64_t>{1, 9}));
+}
+
+// What lies in RAM before a run is the prover's: nothing may hang on its being zeros.
+TEST(TasmRuns, RamIsNotZero) {
+  const std::string counts = R"(func @main(%i: u32) -> (u32) {
+  %two = const 2 : index
+  %one = const 1 : u32
+  %b = alloc %two : u32
+  %at = cast %i : index
+  store %b, %at, %one : u32
+  %zero = const 0 : index
+  %first = load %b, %zero : u32
+  return %first
+}
+)";
+  const std::string check = "dup 0 push 2 swap 1 lt assert ";
+  const std::string store = "push 1 swap 1 addi 100 write_mem 1 pop 1 ";
+  const std::string give = "push 100 read_mem 1 pop 1 write_io 1 halt";
+  const std::string fill = "push 0 push 0 push 100 write_mem 2 pop 1 ";
+  const Verdict right = Ask(counts, "read_io 1 " + check + fill + store + give);
+  EXPECT_TRUE(std::holds_alternative<Tested>(right)) << Describe(right);
+  const Verdict wrong = Ask(counts, "read_io 1 " + check + store + give);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(wrong)) << Describe(wrong);
+  // The run can be made again: the cell that was found is part of it.
+  const mt::Inputs& inputs = std::get<Refuted>(wrong).start().inputs;
+  EXPECT_EQ(inputs.input, std::vector<uint64_t>{1});
+  ASSERT_EQ(inputs.ram.size(), 1u);
+  EXPECT_EQ(mt::Run(Assembly("read_io 1 " + check + store + give), inputs).output[0],
+            inputs.ram.at(100));
+  // Of the two cells that are read one has been written.
+  const Verdict half =
+      Ask(counts, "read_io 1 " + check + "push 0 push 101 write_mem 1 pop 1 " + store + give);
+  EXPECT_TRUE(std::holds_alternative<Refuted>(half)) << Describe(half);
+}
+
+// One run is no proof where a prover can choose among many.
+TEST(TasmRuns, OneRunOnEachRam) {
+  const std::string zero = "func @main() -> (field) {\n  %x = const 0 : field\n  return %x\n}\n";
+  const Verdict wrong = Ask(zero, "push 7 read_mem 1 pop 1 write_io 1 halt");
+  EXPECT_TRUE(std::holds_alternative<Refuted>(wrong)) << Describe(wrong);
+  // Right unless it finds what nobody would look for.
+  const Verdict hidden =
+      Ask(zero,
+          "push 7 read_mem 1 pop 1 push 987654321098765 eq skiz call evil push 0 "
+          "write_io 1 halt evil: push 1 write_io 1 halt");
+  EXPECT_TRUE(std::holds_alternative<Unknown>(hidden)) << Describe(hidden);
+  const Verdict unused = Ask(zero, "push 7 read_mem 1 pop 2 push 0 write_io 1 halt");
+  EXPECT_TRUE(std::holds_alternative<Tested>(unused)) << Describe(unused);
+}
+
+// A word of another type is no input of the program: a parameter's, the stream's, a hint's.
+TEST(TasmRuns, WordsThatAreNoneOfTheirType) {
+  const auto passes = [](const std::string& program, std::string_view assembly) {
+    const Verdict verdict = Ask(program, assembly);
+    if (!std::holds_alternative<Tested>(verdict))
+      EXPECT_TRUE(std::holds_alternative<Refuted>(verdict)) << Describe(verdict);
+    return std::holds_alternative<Tested>(verdict);
+  };
+  const std::string word = "func @main(%x: u32) -> (u32) {\n  return %x\n}\n";
+  EXPECT_TRUE(passes(word, "read_io 1 dup 0 split pop 1 push 0 eq assert write_io 1 halt"));
+  EXPECT_FALSE(passes(word, "read_io 1 write_io 1 halt"));
+  const std::string byte = "func @main(%x: i8) -> (i8) {\n  return %x\n}\n";
+  EXPECT_TRUE(passes(byte, "read_io 1 push 256 dup 1 lt assert write_io 1 halt"));
+  EXPECT_FALSE(passes(byte, "read_io 1 push 257 dup 1 lt assert write_io 1 halt"));
+  const std::string flag =
+      "func @main(%x: field) -> (bool) {\n  %b = hint : bool\n  return %b\n}\n";
+  EXPECT_TRUE(passes(flag, "read_io 1 divine 1 push 2 dup 1 lt assert write_io 1 halt"));
+  EXPECT_FALSE(passes(flag, "read_io 1 divine 1 write_io 1 halt"));
+  const std::string stream =
+      "func @main() {\n  %a = input : u32\n  %b = input : u32\n  output %a : u32\n  return\n}\n";
+  const std::string check = "dup 0 split pop 1 push 0 eq assert ";
+  EXPECT_TRUE(
+      passes(stream, "read_io 1 " + check + "read_io 1 " + check + "pop 1 write_io 1 halt"));
+  EXPECT_FALSE(passes(stream, "read_io 1 " + check + "read_io 1 pop 1 write_io 1 halt"))
+      << "nor where it is not used";
+}
+
+// RAM has an end off the machine; other buffers have theirs on both.
+TEST(TasmRuns, BoundsOfOtherBuffersBesideRam) {
+  const std::string program = R"(func @inner(%b: buffer<field>, %i: index) -> (field) {
+  %v = load %b, %i : field
+  return %v
+}
+func @main(%ram: buffer<field>, %i: u32) -> (field) {
+  %two = const 2 : index
+  %at = cast %i : index
+  %r = load %ram, %at : field
+  %b = alloc %two : field
+  %v = call @inner(%b, %at)
+  %s = add %r, %v : field
+  return %s
+}
+)";
+  const std::string word = "read_io 1 dup 0 split pop 1 push 0 eq assert ";
+  const std::string inside = "dup 0 push 2 swap 1 lt assert ";
+  const std::string load = "read_mem 1 pop 1 write_io 1 halt";
+  const Verdict right = Ask(program, word + inside + load);
+  EXPECT_TRUE(std::holds_alternative<Tested>(right)) << Describe(right);
+  const Verdict wrong = Ask(program, word + load);
+  EXPECT_TRUE(std::holds_alternative<Refuted>(wrong)) << Describe(wrong);
+  const Verdict more = Ask(program, word + "dup 0 push 3 swap 1 lt assert " + load);
+  EXPECT_TRUE(std::holds_alternative<Refuted>(more)) << Describe(more);
 }
 
 TEST(TasmRuns, CoverageIsOfWhatCanBeReached) {

@@ -44,6 +44,23 @@ Limits LimitsOf(uint64_t fuel, const Deadline& deadline) {
   return limits;
 }
 
+Ram ProversRam(uint64_t seed) {
+  return [seed](uint64_t address) -> uint64_t {
+    uint64_t word = (address + 1) * 0x9e37'79b9'7f4a'7c15u ^ seed;
+    word = (word ^ (word >> 30)) * 0xbf58'476d'1ce4'e5b9u;
+    word = (word ^ (word >> 27)) * 0x94d0'49bb'1331'11ebu;
+    word ^= word >> 31;
+    // From 1 on: zeros are a case of their own.
+    const uint64_t small = 1 + (word >> 8) % 15;
+    switch (seed % 4) {
+      case 0: return 0;
+      case 1: return small;
+      case 2: return word % gl::P;
+      default: return word % 2 == 0 ? small : word >> 32;
+    }
+  };
+}
+
 Samples::Samples(const ir::Program& program, const exec::InterpreterProgram& prepared,
                  const Claim& claim, const mt::Program& assembly, const std::string& seed,
                  const Deadline& deadline)
@@ -147,6 +164,7 @@ std::optional<Input> Samples::Call(const mt::Inputs& inputs, bool fit) {
 }
 
 std::optional<Input> Samples::Next() {
+  if (IsOne()) return Input{};
   const uint64_t number = number_++;
   if (number % 4 == 0) return Made();
   if (number % 4 == 1 || kept_.empty()) return Flavored();
@@ -174,15 +192,16 @@ std::optional<Input> Samples::Made() {
   if (!input) return std::nullopt;
   FillRam(*input);
   if (!IsMixed()) return input;
-  const std::optional<mt::Inputs> inputs = claim_.Start(*input);
-  if (!inputs) return std::nullopt;
+  const std::optional<Start> start = claim_.StartOf(*input);
+  if (!start) return std::nullopt;
   Input fitting;
   fitting.arguments = std::move(input->arguments);
   size_t words = 0;
   for (const Value& value : input->input) words += WordCount(value.type);
-  const auto rest = std::span(inputs->input).last(words);
-  if (!ReadStreams(fitting, WordStream(rest, true), WordStream(inputs->secret, true),
-                   inputs->digests))
+  const mt::Inputs& inputs = start->inputs;
+  const auto rest = std::span(inputs.input).last(words);
+  if (!ReadStreams(fitting, WordStream(rest, true), WordStream(inputs.secret, true),
+                   inputs.digests))
     return std::nullopt;
   return fitting;
 }
@@ -192,9 +211,11 @@ void Samples::FillRam(Input& input) {
   const std::optional<uint32_t> ram = claim_.ram();
   if (!ram) return;
   auto memory = std::make_shared<exec::Memory>(ir::types::Field, Claim::RamWords);
-  constexpr int64_t Filled = 64;
-  for (int64_t i = 0; i < Filled && random_.Chance(97); ++i) {
-    const uint64_t word = random_.Chance(50) ? random_.Below(16) : random_.Below(gl::P);
+  const Ram prover = ProversRam(random_.Next());
+  // One in three is so only at its beginning, which programs use most.
+  const int64_t filled = random_.Chance(33) ? random_.Between(0, 64) : Claim::RamWords;
+  for (int64_t i = 0; i < filled; ++i) {
+    const uint64_t word = prover(static_cast<uint64_t>(i));
     memory->Set(i, std::span(&word, 1));
   }
   input.arguments[*ram] = Value::Buffer(std::move(memory));

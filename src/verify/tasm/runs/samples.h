@@ -3,6 +3,7 @@
 // tell in which order.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@ namespace frazil::verify::tasm {
 
 // Limits of one run off the machine.
 Limits LimitsOf(uint64_t fuel, const Deadline& deadline);
+
+// What lies at an address of RAM before a run.
+using Ram = std::function<uint64_t(uint64_t address)>;
+// What a prover may have put there: in one of four cases zeros, in the others whatever may be taken for something that
+// the assembly has not written but should have.
+Ram ProversRam(uint64_t seed);
 
 class Samples {
  public:

@@ -46,31 +46,27 @@ std::string Refuses(const ir::Program& program) {
   return {};
 }
 
-std::vector<Literal> Promises(Terms& terms, const ir::Program& program) {
-  std::vector<Literal> literals;
-  const ir::Function& entry = program.entry_function();
-  uint64_t at = 0;
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    const ir::Type type = entry.param_type(i);
-    if (!type.is_scalar()) continue;
-    for (uint32_t word = 0; word < MachineWords(type); ++word) {
-      const Term term = terms.Atom(Base::Input, 0, at++);
-      if (ir::IsFixedInt(type.scalar)) literals.push_back(Below32(term));
-      if (type.scalar == ir::Scalar::Bool)
-        literals.push_back(Zero(terms.Mul(term, terms.Sub(term, terms.Constant(1)))));
-    }
-  }
-  return literals;
-}
-
 IrSide::IrSide(const ir::Program& program, Heads* heads) : program_(program), heads_(heads) {
   const ir::Function& entry = program.entry_function();
   activations_.push_back({&entry, std::vector<Words>(entry.values.size()), {}, {}});
   Enter(entry.body, {});
 }
 
-void IrSide::Begin(Exec& exec) {
+bool IrSide::InRange(Exec& exec, ir::Type type, Term word) const {
+  Terms& t = exec.terms();
+  const bool is_bool = type.scalar == ir::Scalar::Bool;
+  if (!is_bool && !ir::IsFixedInt(type.scalar) && type.scalar != ir::Scalar::Index) return true;
+  if (!exec.Require(Below32(word))) return false;
+  const int bits = is_bool ? 1 : ir::BitsOf(type);
+  if (bits >= 32) return true;
+  if (!exec.Require(NonZero(t.Less(word, t.Constant(uint64_t{1} << bits))))) return false;
+  // Which follows, and is how 0 and 1 are known.
+  return !is_bool || exec.facts().Assume(Zero(t.Mul(word, t.Sub(word, t.Constant(1)))));
+}
+
+bool IrSide::Begin(Exec& exec) {
   begun_ = true;
+  const tasm::Stream before = state.input;
   const ir::Function& entry = *Now().function;
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     Words& words = Now().values[entry.param(i).index];
@@ -82,6 +78,16 @@ void IrSide::Begin(Exec& exec) {
     for (uint32_t k = 0; k < MachineWords(entry.param_type(i)); ++k)
       words.push_back(exec.Next(state.input, Base::Input));
   }
+  for (uint32_t i = 0; i < entry.param_count() && begun_; ++i)
+    for (const Term word : Now().values[entry.param(i).index])
+      begun_ =
+          begun_ && (entry.param_type(i).is_buffer() || InRange(exec, entry.param_type(i), word));
+  if (begun_) return true;
+  // As if nothing had been read: the step may be taken again, knowing more.
+  for (uint32_t i = 0; i < entry.param_count(); ++i) Now().values[entry.param(i).index].clear();
+  buffers_.clear();
+  state.input = before;
+  return false;
 }
 
 const IrSide::Words& IrSide::Operand(const ir::Inst& inst, uint32_t i) {
@@ -189,7 +195,7 @@ bool IrSide::Align(Side& other) {
 }
 
 Step IrSide::Advance(Exec& exec) {
-  if (!begun_) Begin(exec);
+  if (!begun_ && !Begin(exec)) return exec.Take();
   Activation& now = Now();
   Region& region = now.regions.back();
   const ir::InstId id = now.function->region(region.id).insts[region.at];

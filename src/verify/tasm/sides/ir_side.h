@@ -12,9 +12,6 @@ uint32_t MachineWords(ir::Type type);
 // Why a program cannot be followed at all; empty if it can.
 std::string Refuses(const ir::Program& program);
 
-// What the convention promises of the words of parameters, as facts about the public input.
-std::vector<Literal> Promises(Terms& terms, const ir::Program& program);
-
 std::unique_ptr<Side> MakeIrSide(const ir::Program& program, Heads* heads);
 
 class IrSide final : public Side {
@@ -72,7 +69,9 @@ class IrSide final : public Side {
   Step ForHead(Exec& exec, const ir::Inst& loop);
   // Values of a body are gone when it is left, so that every arrival at a head has the same words.
   void Forget(Activation& now, ir::RegionId region);
-  void Begin(Exec& exec);
+  // The parameters, of words that are in the range of their types: others are no call of the program.
+  bool Begin(Exec& exec);
+  bool InRange(Exec& exec, ir::Type type, Term word) const;
   bool Simple(Exec& exec, const ir::Inst& inst, bool& known);
   bool Field(Exec& exec, const ir::Inst& inst, bool& known);
   bool Word32(Exec& exec, const ir::Inst& inst, bool& known);
