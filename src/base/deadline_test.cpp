@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "base/patience.h"
+
 namespace frazil {
 namespace {
 
@@ -33,6 +35,26 @@ TEST(Deadline, AShareIsNeverMoreThanTheWhole) {
   const Deadline whole = Deadline::After(10'000);
   EXPECT_LE(whole.Within(UINT64_MAX).LeftMs(), 10'000u);
   EXPECT_LE(whole.Within(5).LeftMs(), 5u);
+}
+
+TEST(Patience, WaitingCostsNoneOfIt) {
+  Patience patience(200);
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  EXPECT_FALSE(patience.Over());
+  const Deadline most = Deadline::After(60'000);
+  while (!patience.Over() && !most.Passed()) {
+  }
+  EXPECT_FALSE(most.Passed());
+  patience.Restart();
+  EXPECT_FALSE(patience.Over());
+}
+
+TEST(Patience, EndsForWhoOnlyWaits) {
+  Patience patience(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  EXPECT_TRUE(patience.Over());
+  EXPECT_TRUE(Patience(0).Over());
+  EXPECT_FALSE(Patience(UINT64_MAX).Over());
 }
 
 }  // namespace

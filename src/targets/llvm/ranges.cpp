@@ -65,8 +65,9 @@ bool MayCancel(FloatRange a, FloatRange b) {
 FloatRange Rounded(Type type, double low, double high, bool nan) {
   if (std::isnan(low) || std::isnan(high)) return {-Infinity, Infinity, nan};
   if (type.scalar == Scalar::F32) {
-    low -= std::abs(low) * 0x1p-22 + FLT_MIN;
-    high += std::abs(high) * 0x1p-22 + FLT_MIN;
+    // An infinity has no error, and none of its own kind to be taken off.
+    if (std::isfinite(low)) low -= std::abs(low) * 0x1p-22 + FLT_MIN;
+    if (std::isfinite(high)) high += std::abs(high) * 0x1p-22 + FLT_MIN;
     if (low < -FLT_MAX) low = -Infinity;
     if (high > FLT_MAX) high = Infinity;
   } else {

@@ -2,9 +2,9 @@
 // branch that decides about code that has not run; then buffers that end early, and little fuel.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <functional>
 
+#include "base/patience.h"
 #include "verify/internal/lowering_judge.h"
 
 namespace frazil::verify {
@@ -38,10 +38,8 @@ bool LoweringJudge::IsFew() const {
 LoweringJudge::End LoweringJudge::Stretch() {
   size_t missing = CountMissing();
   // Much code takes long to get to.
-  const auto search =
-      std::chrono::milliseconds(options_.search_ms * (64 + watched_.blocks().size()) / 64);
+  Patience patience(options_.search_ms * (64 + watched_.blocks().size()) / 64);
   uint64_t fruitless = 0, fresh = 0, ended = 0;
-  Clock::time_point last = Clock::now();
   const auto is_wanted = [&] { return (options_.search_ms > 0 && missing > 0) || IsFew(); };
   for (uint64_t number = 0; number < FewestStretched || is_wanted(); ++number) {
     if (deadline_.Passed() || late_ > MostLate) return End::OutOfTime;
@@ -49,7 +47,7 @@ LoweringJudge::End LoweringJudge::Stretch() {
     if (number >= FewestStretched && ended * 8 < number) break;
     const bool is_whole = CountMust() == 0 && !IsFew();
     if (fruitless++ > (is_whole ? MostFruitlessTurns : MostFruitless) &&
-        (is_whole || Clock::now() - last > search))
+        (is_whole || patience.Over()))
       break;
     const std::vector<WatchedCode::Aim> aims = Aims();
     watched_.AimAt(aims);
@@ -73,7 +71,7 @@ LoweringJudge::End LoweringJudge::Stretch() {
     if (left < missing) fruitful_.push_back(*next.input);
     if (left < missing || (completed < inputs_ - trapped_ && IsFew())) {
       fruitless = 0;
-      last = Clock::now();
+      patience.Restart();
     }
     missing = left;
     for (size_t i = 0; i < aims.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/number/goldilocks.h"
+#include "base/patience.h"
 #include "base/sha256.h"
 #include "ir/digest.h"
 #include "machines/tasm/fragment.h"
@@ -25,7 +26,7 @@ constexpr uint64_t LongMs = 50;
 constexpr uint64_t MostInVain = 8;
 constexpr uint64_t Cycles = 1 << 20;
 // A run that takes more where its program has ended is given so many times as much, once.
-constexpr uint64_t Patience = 16;
+constexpr uint64_t LongRun = 16;
 constexpr uint64_t MemoryWords = 1 << 22;
 // How much is read is looked at on so many runs, and on each that is new.
 constexpr uint64_t ReadsLookedAt = 64;
@@ -215,7 +216,7 @@ Comparison Judge::Compare(const Input& input, const Ram& ram, bool look_at_reads
   if (!outcome || is_at_limit()) return result;
   // RAM has an end there that it does not have on the machine.
   if (ram_use_ && ram_use_->MayTrapThere(*outcome)) return result;
-  if (IsLimit(run)) run = OnMachine(start->inputs, noted, Patience * Cycles, result.ran);
+  if (IsLimit(run)) run = OnMachine(start->inputs, noted, LongRun * Cycles, result.ran);
   if (IsLimit(run)) {
     result.endless = !deadline_.Passed();
     return result;
@@ -322,7 +323,7 @@ bool Judge::Try(const Input& input, bool is_typical) {
   if (comparison.endless) {
     verdict_ = Unknown{
         fmt::format("the assembly had not ended after {} cycles where its program has ended",
-                    Grouped(Patience * Cycles))};
+                    Grouped(LongRun * Cycles))};
     return true;
   }
   if (comparison.kind == Comparison::Kind::Undecided) {
@@ -367,18 +368,18 @@ Verdict Judge::Run() {
     const std::optional<Input> input = samples_.Call(inputs, false);
     if (input && Try(*input, true)) return *verdict_;
   }
-  Deadline search = Deadline::After(options_.search_ms);
+  Patience search(options_.search_ms);
   size_t ran = coverage_.ran();
   const uint64_t most = (options_.inputs + 1) * MostTries;
   for (uint64_t tries = 0; tries < most && !deadline_.Passed(); ++tries) {
     const bool enough = completed_ + trapped_ >= options_.inputs;
     if (enough && coverage_.IsComplete()) break;
-    if (enough && search.Passed()) break;
+    if (enough && search.Over()) break;
     const std::optional<Input> input = samples_.Next();
     if (input && Try(*input, false)) return *verdict_;
     if (coverage_.ran() == ran) continue;
     ran = coverage_.ran();
-    search = Deadline::After(options_.search_ms);
+    search.Restart();
   }
   return Conclude();
 }
