@@ -238,6 +238,25 @@ ValueId FunctionBuilder::Map(std::span<const ValueId> tensors, Type result,
   return Function::result_of(function_.inst(id));
 }
 
+Values FunctionBuilder::Generate(uint32_t rank, std::span<const Type> results,
+                                 const CarriedBody& body) {
+  InstId id = Begin(Op::Generate, results[0], {}, results, {}, 1);
+  Terminate(Op::Yield, body(BeginRegion(id, 0, std::vector<Type>(rank, types::Index))));
+  EndRegion();
+  return ResultsOf(function_, id);
+}
+
+ValueId FunctionBuilder::Fold(ReduceKind kind, Type type, ValueId count, uint64_t chains,
+                              uint64_t block, const std::function<ValueId(ValueId)>& element) {
+  const uint64_t words[] = {static_cast<uint64_t>(kind), chains, block};
+  InstId id = Begin(Op::Fold, type, std::span(&count, 1), std::span(&type, 1), words, 1);
+  const Type index = types::Index;
+  const ValueId value = element(BeginRegion(id, 0, std::span(&index, 1))[0]);
+  Terminate(Op::Yield, std::span(&value, 1));
+  EndRegion();
+  return Function::result_of(function_.inst(id));
+}
+
 Values FunctionBuilder::Call(FuncId callee, std::span<const ValueId> arguments) {
   uint64_t word = callee.index;
   // Result types are the callee's; tensors with symbolic dimensions go through Emit.

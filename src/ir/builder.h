@@ -75,6 +75,10 @@ class FunctionBuilder {
                 const std::function<Values(uint32_t case_or_default)>& body);
   void Parallel(ValueId lo, ValueId hi, const std::function<void(ValueId i)>& body);
   ValueId Map(std::span<const ValueId> tensors, Type result, const CarriedBody& body);
+  // Results whose first `rank` axes are the region's indices.
+  Values Generate(uint32_t rank, std::span<const Type> results, const CarriedBody& body);
+  ValueId Fold(ReduceKind kind, Type type, ValueId count, uint64_t chains, uint64_t block,
+               const std::function<ValueId(ValueId i)>& element);
   Values Call(FuncId callee, std::span<const ValueId> arguments);
   void Return(std::span<const ValueId> values);
   void Return(std::initializer_list<ValueId> values) {

@@ -98,11 +98,18 @@ class Pricing {
     return sum;
   }
 
+  static double Size(ir::Dim dim) {
+    return dim.is_symbol() ? UnknownDimension : static_cast<double>(dim.value);
+  }
   static double Elements(const Function& f, ir::Type tensor) {
     double n = 1;
-    for (ir::Dim dim : f.shape(tensor))
-      n *= dim.is_symbol() ? UnknownDimension : static_cast<double>(dim.value);
+    for (ir::Dim dim : f.shape(tensor)) n *= Size(dim);
     return n;
+  }
+  static double FoldTrips(const Function& f, const Inst& fold) {
+    const ir::InstId def = f.values[f.operand(fold, 0).index].def;
+    if (!def.valid() || f.inst(def).op != Op::Const) return UnknownTrips;
+    return std::max(0.0, static_cast<double>(f.word(f.inst(def), 0)));
   }
 
   double OfInst(const Function& f, const Inst& inst, int depth) const {
@@ -119,6 +126,13 @@ class Pricing {
       case Op::Parallel: return 2 + TripsOf(f, inst) * (1 + region(0));
       case Op::While: return 2 + UnknownTrips * (2 + region(0) + region(1));
       case Op::Map: return 10 + Elements(f, inst.type) * (2 + region(0));
+      case Op::Generate: {
+        const uint32_t rank = f.region(Function::region_of(inst, 0)).params.count;
+        double turns = 1;
+        for (uint32_t i = 0; i < rank; ++i) turns *= Size(f.shape(inst.type)[i]);
+        return 10 + turns * (2 + region(0));
+      }
+      case Op::Fold: return 10 + FoldTrips(f, inst) * (1 + region(0));
       case Op::Call: {
         if (depth >= CallDepth) return 100;
         return 5 + Of(program_.functions[static_cast<size_t>(f.word(inst, 0))], depth + 1);
@@ -127,8 +141,7 @@ class Pricing {
       case Op::MatmulFast: {
         ir::Type a = f.type(f.operand(inst, 0));
         ir::Dim inner = f.shape(a).back();
-        return 10 + Elements(f, inst.type) *
-                        (inner.is_symbol() ? UnknownDimension : static_cast<double>(inner.value));
+        return 10 + Elements(f, inst.type) * Size(inner);
       }
       default: break;
     }

@@ -23,8 +23,10 @@ class DeadCode : public PassCloner {
  private:
   bool MayGo(const Inst& inst) const {
     if (inst.regions.count == 0) return ir::IsRemovable(ir::Info(inst.op));
-    const bool loop = inst.op == Op::For && !keep_loops_;
-    if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map && !loop) return false;
+    const bool loop = (inst.op == Op::For || inst.op == Op::Fold) && !keep_loops_;
+    if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map &&
+        inst.op != Op::Generate && !loop)
+      return false;
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       for (ir::InstId id : source_.region(Function::region_of(inst, r)).insts)
         if (const Inst& inner = source_.inst(id); inner.op != Op::Yield && !MayGo(inner))

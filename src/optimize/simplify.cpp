@@ -42,7 +42,9 @@ class Simplifier : public PassCloner {
       case Op::For: return VisitFor(inst);
       case Op::Parallel:
       case Op::While:
-      case Op::Map: return VisitLoop(inst);
+      case Op::Map:
+      case Op::Generate:
+      case Op::Fold: return VisitLoop(inst);
       case Op::Load: return VisitLoad(inst);
       case Op::Store: return VisitStore(inst);
       case Op::Assert:

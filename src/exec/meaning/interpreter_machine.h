@@ -34,10 +34,11 @@ struct Activation {
   ir::RegionId region;
   uint32_t next = 0;        // position of the next instruction
   size_t objects_made = 0;  // how many entries of Machine::made_ lie below this region's
-  uint64_t counter = 0;     // for, parallel: the iteration; map and random fills: the element
-  uint64_t left = 0;        // iterations or elements after this one
+  uint64_t counter = 0;  // for, parallel, fold: the iteration; map, generate, random: the element
+  uint64_t left = 0;     // iterations or elements after this one
   std::unique_ptr<Phases> phases;  // parallel: made by the first barrier
   bool trapped = false;            // parallel: an iteration has, and what follows is LaterStores'
+  std::unique_ptr<TreeFold> fold = {};  // fold: the elements so far
 };
 
 // What iterations after a trap store, for a run that goes on behind it.
@@ -174,7 +175,7 @@ class Machine {
   // interpreter_tensor.cpp
   Flow TensorOp(const ir::Inst& inst);
   std::vector<int64_t> DimsOf(ir::Type tensor);
-  Object* MakeResult(const ir::Inst& inst);  // null: trapped with `memory`
+  Object* MakeResult(const ir::Inst& inst, uint32_t k = 0);  // null: trapped with `memory`
   Flow EnterMap(const ir::Inst& inst);
   Flow NextElement(const ir::Inst& owner);
   void StartElement(const ir::Inst& owner);
@@ -192,6 +193,13 @@ class Machine {
   Flow ExtractOp(const ir::Inst& inst);
   Flow TensorLoadOp(const ir::Inst& inst);
   Flow TensorStoreOp(const ir::Inst& inst);
+
+  // interpreter_elements.cpp
+  Flow EnterGenerate(const ir::Inst& inst);
+  void StartIndices(const ir::Inst& owner);
+  Flow NextGenerated(const ir::Inst& owner, const ir::Inst& yield);
+  Flow EnterFold(const ir::Inst& inst);
+  Flow NextFolded(const ir::Inst& owner, const ir::Inst& yield);
 
   const InterpreterProgram& prepared_;
   const ir::Program& program_;

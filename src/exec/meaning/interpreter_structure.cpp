@@ -155,6 +155,8 @@ Machine::Flow Machine::BackEdge(const ir::Inst& owner) {
 
 Machine::Flow Machine::Yield(const ir::Inst& inst) {
   const ir::Inst& owner = *activations_.back().owner;
+  if (owner.op == Op::Generate) return NextGenerated(owner, inst);
+  if (owner.op == Op::Fold) return NextFolded(owner, inst);
   Take(function().operands_of(inst));
   switch (owner.op) {
     case Op::For: return NextIteration(owner);

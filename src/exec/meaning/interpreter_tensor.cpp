@@ -30,6 +30,8 @@ Machine::Flow Machine::TensorOp(const ir::Inst& inst) {
     case Op::Extract: return ExtractOp(inst);
     case Op::TensorLoad: return TensorLoadOp(inst);
     case Op::TensorStore: return TensorStoreOp(inst);
+    case Op::Generate: return EnterGenerate(inst);
+    case Op::Fold: return EnterFold(inst);
     default: break;
   }
   CHECK(!"a tensor op");
@@ -46,16 +48,18 @@ std::vector<int64_t> Machine::DimsOf(ir::Type tensor) {
 }
 
 // A tensor takes memory as `alloc` does, with the same trap.
-Object* Machine::MakeResult(const ir::Inst& inst) {
-  std::vector<int64_t> dims = DimsOf(inst.type);
+Object* Machine::MakeResult(const ir::Inst& inst, uint32_t k) {
+  const ir::ValueId result = Function::result_of(inst, k);
+  const ir::Type type = TypeOf(result);
+  std::vector<int64_t> dims = DimsOf(type);
   const std::optional<int64_t> count = ElementCount(dims);
-  std::shared_ptr<Memory> memory = count ? Allocate(inst.type.element(), *count) : nullptr;
+  std::shared_ptr<Memory> memory = count ? Allocate(type.element(), *count) : nullptr;
   if (memory == nullptr) {
     Trap(ir::Trap::Memory, inst);
     return nullptr;
   }
-  SetObject(Function::result_of(inst), {std::move(memory), std::move(dims)});
-  return &ObjectOf(Function::result_of(inst));
+  SetObject(result, {std::move(memory), std::move(dims)});
+  return &ObjectOf(result);
 }
 
 Machine::Flow Machine::EnterMap(const ir::Inst& inst) {

@@ -14,7 +14,6 @@ namespace {
 
 using ir::Op;
 
-// xfield is the widest that is folded.
 using Element = std::array<uint64_t, 3>;
 
 bool IsHalf(ir::Type type) { return ir::Contains(ir::sets::Half, type.scalar); }
@@ -74,60 +73,6 @@ Element IdentityOf(ir::ReduceKind kind, ir::Type type) {
   return {};
 }
 
-// One line of elements along the axis, `stride` apart.
-class LineFold {
- public:
-  LineFold(const Memory& memory, const ReduceSpec& spec)
-      : memory_(memory),
-        type_(FoldType(memory.element())),
-        spec_(spec),
-        chains_(static_cast<size_t>(spec.chains)) {}
-
-  Element Fold(int64_t start, int64_t stride, int64_t length) {
-    if (length == 0) return IdentityOf(spec_.kind, type_);
-    std::vector<Element> blocks;
-    for (int64_t first = 0; first < length; first += spec_.block) {
-      const int64_t count = std::min(spec_.block, length - first);
-      blocks.push_back(FoldBlock(start + first * stride, stride, count));
-    }
-    while (blocks.size() > 1) blocks = CombinePairs(blocks);
-    return blocks[0];
-  }
-
- private:
-  Element Combine(const Element& a, const Element& b) const {
-    return Apply(CombinerOf(spec_.kind), type_, a, b);
-  }
-
-  Element FoldBlock(int64_t start, int64_t stride, int64_t count) {
-    for (int64_t e = 0; e < count; ++e) {
-      const Element element = Read(memory_, start + e * stride);
-      Element& chain = chains_[static_cast<size_t>(e % spec_.chains)];
-      chain = e < spec_.chains ? element : Combine(chain, element);
-    }
-    size_t present = static_cast<size_t>(std::min(count, spec_.chains));
-    for (size_t distance = chains_.size() / 2; distance >= 1; distance /= 2) {
-      for (size_t c = 0; c < distance && c + distance < present; ++c)
-        chains_[c] = Combine(chains_[c], chains_[c + distance]);
-      present = std::min(present, distance);
-    }
-    return chains_[0];
-  }
-
-  std::vector<Element> CombinePairs(const std::vector<Element>& blocks) const {
-    std::vector<Element> combined;
-    for (size_t i = 0; i + 1 < blocks.size(); i += 2)
-      combined.push_back(Combine(blocks[i], blocks[i + 1]));
-    if (blocks.size() % 2 != 0) combined.push_back(blocks.back());
-    return combined;
-  }
-
-  const Memory& memory_;
-  ir::Type type_;
-  ReduceSpec spec_;
-  std::vector<Element> chains_;
-};
-
 // The chain of one output of a matmul.
 Element Chain(const Memory& a, int64_t a_start, const Memory& b, int64_t b_start, int64_t b_stride,
               int64_t depth, bool fused) {
@@ -147,14 +92,70 @@ Element Chain(const Memory& a, int64_t a_start, const Memory& b, int64_t b_start
 
 }  // namespace
 
+TreeFold::TreeFold(ir::Type element, ir::ReduceKind kind, int64_t chains, int64_t block)
+    : element_(element), type_(FoldType(element)), kind_(kind), chains_(chains), block_(block) {}
+
+TreeFold::Element TreeFold::Combine(const Element& a, const Element& b) const {
+  return Apply(CombinerOf(kind_), type_, a, b);
+}
+
+void TreeFold::Add(std::span<const uint64_t> words) {
+  Element element = {};
+  std::ranges::copy(words, element.begin());
+  if (IsHalf(element_))
+    element = {*EvalWord(Op::Cast, ir::Scalar::F32, element_.scalar, element[0])};
+  if (count_ < chains_) {
+    chain_.push_back(element);
+  } else {
+    Element& chain = chain_[static_cast<size_t>(count_ % chains_)];
+    chain = Combine(chain, element);
+  }
+  if (++count_ == block_) CloseBlock();
+}
+
+// By halves; chains that are not there are skipped.
+void TreeFold::CloseBlock() {
+  size_t present = chain_.size();
+  for (size_t distance = static_cast<size_t>(chains_) / 2; distance >= 1; distance /= 2) {
+    for (size_t c = 0; c < distance && c + distance < present; ++c)
+      chain_[c] = Combine(chain_[c], chain_[c + distance]);
+    present = std::min(present, distance);
+  }
+  blocks_.push_back(chain_[0]);
+  chain_.clear();
+  count_ = 0;
+}
+
+void TreeFold::Finish(std::span<uint64_t> result) {
+  if (count_ != 0) CloseBlock();
+  if (blocks_.empty()) blocks_.push_back(IdentityOf(kind_, type_));
+  while (blocks_.size() > 1) {
+    std::vector<Element> pairs;
+    for (size_t i = 0; i + 1 < blocks_.size(); i += 2)
+      pairs.push_back(Combine(blocks_[i], blocks_[i + 1]));
+    if (blocks_.size() % 2 != 0) pairs.push_back(blocks_.back());
+    blocks_ = std::move(pairs);
+  }
+  Element last = blocks_[0];
+  blocks_.clear();
+  if (IsHalf(element_)) last[0] = *EvalWord(Op::Cast, element_.scalar, ir::Scalar::F32, last[0]);
+  std::copy_n(last.begin(), result.size(), result.begin());
+}
+
 void Reduce(const Object& from, const ReduceSpec& spec, Object& to) {
   const int64_t stride = StridesOf(from.dims)[spec.axis];
   const int64_t length = from.dims[spec.axis];
-  LineFold fold(*from.memory, spec);
+  TreeFold fold(from.memory->element(), spec.kind, spec.chains, spec.block);
+  Element element = {};
+  const std::span words = std::span(element).first(ir::WordsOf(from.memory->element()));
   for (int64_t i = 0; i < to.memory->length(); ++i) {
-    const int64_t outer = i / stride;
-    const int64_t inner = i % stride;
-    Write(*to.memory, i, fold.Fold(outer * length * stride + inner, stride, length));
+    const int64_t start = i / stride * length * stride + i % stride;
+    for (int64_t e = 0; e < length; ++e) {
+      from.memory->Get(start + e * stride, words);
+      fold.Add(words);
+    }
+    fold.Finish(words);
+    to.memory->Set(i, words);
   }
 }
 

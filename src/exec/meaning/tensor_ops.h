@@ -3,6 +3,7 @@
 // then.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -40,6 +41,28 @@ struct ReduceSpec {
   int64_t block;
 };
 void Reduce(const Object& from, const ReduceSpec& spec, Object& to);
+
+// The defined tree over elements that come one by one.
+class TreeFold {
+ public:
+  TreeFold(ir::Type element, ir::ReduceKind kind, int64_t chains, int64_t block);
+  void Add(std::span<const uint64_t> element);
+  // The words of the result, of the element's type; then it begins again.
+  void Finish(std::span<uint64_t> result);
+
+ private:
+  // xfield is the widest that is folded.
+  using Element = std::array<uint64_t, 3>;
+  Element Combine(const Element& a, const Element& b) const;
+  void CloseBlock();
+
+  ir::Type element_, type_;  // f16 and bf16 are folded in f32
+  ir::ReduceKind kind_;
+  int64_t chains_, block_;
+  int64_t count_ = 0;           // of the open block
+  std::vector<Element> chain_;  // those that are present
+  std::vector<Element> blocks_;
+};
 
 // `expired` is asked now and then; true ends it early, with false for an answer.
 bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired,

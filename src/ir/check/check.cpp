@@ -168,10 +168,12 @@ Result<void> FunctionChecker::CheckInst(const Inst& inst) {
   // A call of a prelude function is a math op, expanded.
   bool is_math_call = inst.op == Op::Call &&
                       program_.functions[static_cast<size_t>(function_.word(inst, 0))].is_prelude;
-  if (inside_map_ && info.effect != Effect::Pure && inst.op != Op::If && inst.op != Op::For &&
-      inst.op != Op::While && inst.op != Op::Switch && inst.op != Op::Assert &&
-      inst.op != Op::Unreachable && !is_math_call)
-    return Wrong(inst, Diag::BadRegion, "a map region holds pure scalar operations only");
+  if (inside_ != Inside::Anything && info.effect != Effect::Pure && inst.op != Op::If &&
+      inst.op != Op::For && inst.op != Op::While && inst.op != Op::Switch && inst.op != Op::Fold &&
+      inst.op != Op::Assert && inst.op != Op::Unreachable && !is_math_call &&
+      !(inside_ == Inside::Reading && info.effect == Effect::Reads))
+    return Wrong(inst, Diag::BadRegion, "a {} region holds pure scalar operations only",
+                 inside_ == Inside::Reading ? "fold" : "map");
   if (info.signature == "custom") return CheckCustom(inst);
   if (inst.regions.count != 0) return Wrong(inst, Diag::BadRegion, "has no regions");
   TRY_VOID(CheckRow(inst));

@@ -53,9 +53,15 @@ class FunctionChecker {
                             uint32_t first_param);
 
   // check_tensor.cpp
+  // What the innermost region that says so may hold: no effects but reading, or none.
+  enum class Inside : uint8_t { Anything, Reading, Pure };
+  Result<void> CheckEffectless(const Inst& inst, Inside what, std::span<const Type> yields);
   Result<void> CheckTensorOp(const Inst& inst);
   Result<void> CheckMap(const Inst& inst);
   Result<void> CheckReduce(const Inst& inst) const;
+  Result<void> CheckTree(const Inst& inst, int64_t chains, int64_t block) const;
+  Result<void> CheckGenerate(const Inst& inst);
+  Result<void> CheckFold(const Inst& inst);
   Result<void> CheckMatmul(const Inst& inst) const;
   Result<void> CheckReshape(const Inst& inst) const;
   Result<void> CheckTranspose(const Inst& inst) const;
@@ -96,7 +102,7 @@ class FunctionChecker {
   // For each value: how many `parallel`s were open where it was defined.
   std::vector<uint32_t> parallel_depth_ = {};
   uint32_t parallels_open_ = 0;
-  bool inside_map_ = false;
+  Inside inside_ = Inside::Anything;
 };
 
 }  // namespace frazil::ir

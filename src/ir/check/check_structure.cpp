@@ -9,12 +9,14 @@ namespace frazil::ir {
 Result<void> FunctionChecker::CheckCustom(const Inst& inst) {
   size_t regions = inst.op == Op::If || inst.op == Op::While ? 2
                    : inst.op == Op::Switch                   ? inst.attributes.count + 1
-                   : inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Map ? 1
-                                                                                         : 0;
+                   : inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Map ||
+                           inst.op == Op::Generate || inst.op == Op::Fold
+                       ? 1
+                       : 0;
   if (inst.regions.count != regions)
     return Wrong(inst, Diag::BadRegion, "needs {} regions, has {}", regions, inst.regions.count);
   // Structured ops and calls have results of their own; those that T determines are checked here.
-  if (HasTypeParameter(inst.op) &&
+  if (HasTypeParameter(inst.op) && inst.op != Op::Generate &&
       (inst.results.count != (HasRowResult(inst.op) ? 1u : 0u) ||
        (HasRowResult(inst.op) &&
         function_.type(Function::result_of(inst)) != ResultTypeOf(inst.op, inst.type))))
@@ -39,6 +41,8 @@ Result<void> FunctionChecker::CheckCustom(const Inst& inst) {
     case Op::While: return CheckWhile(inst);
     case Op::Switch: return CheckSwitch(inst);
     case Op::Parallel: return CheckParallel(inst);
+    case Op::Generate: return CheckGenerate(inst);
+    case Op::Fold: return CheckFold(inst);
     case Op::Call: return CheckCall(inst);
     default: return CheckTensorOp(inst);
   }

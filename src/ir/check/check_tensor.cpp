@@ -105,22 +105,25 @@ Result<void> FunctionChecker::CheckMap(const Inst& inst) {
   if (inst.operands.count == 0)
     return Wrong(inst, Diag::WrongOperandCount, "needs at least one tensor");
   Type element = inst.type.element();
-  around_.push_back(&inst);
-  bool outer = std::exchange(inside_map_, true);
-  TRY_VOID(
-      CheckRegion(Function::region_of(inst, 0), inst.op, std::span(&element, 1), inst.location));
-  inside_map_ = outer;
-  Forget(region);
-  around_.pop_back();
-  return {};
+  return CheckEffectless(inst, Inside::Pure, std::span(&element, 1));
 }
 
 Result<void> FunctionChecker::CheckReduce(const Inst& inst) const {
   TRY_VOID(NeedOperands(inst, 1));
-  ReduceKind kind = static_cast<ReduceKind>(function_.word(inst, 0));
+  TRY_VOID(CheckTree(inst, function_.word(inst, 2), function_.word(inst, 3)));
   int64_t axis = function_.word(inst, 1);
-  int64_t chains = function_.word(inst, 2);
-  int64_t block = function_.word(inst, 3);
+  Shape shape = ShapeOf(inst, 0);
+  if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
+    return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
+  shape.erase(shape.begin() + axis);
+  if (shape != function_.shape(inst.type))
+    return Wrong(inst, Diag::BadShape, "its result must be the operand without axis {}", axis);
+  return {};
+}
+
+// The kind fits the type, and there is such a tree.
+Result<void> FunctionChecker::CheckTree(const Inst& inst, int64_t chains, int64_t block) const {
+  ReduceKind kind = static_cast<ReduceKind>(function_.word(inst, 0));
   Scalar scalar = inst.type.scalar;
   bool bits = kind == ReduceKind::And || kind == ReduceKind::Or || kind == ReduceKind::Xor;
   bool propagates = kind == ReduceKind::Minimum || kind == ReduceKind::Maximum;
@@ -131,16 +134,70 @@ Result<void> FunctionChecker::CheckReduce(const Inst& inst) const {
                            : scalar != Scalar::Bool;
   if (!good)
     return Wrong(inst, Diag::WrongType, "this kind does not work on {}", Show(inst.type.element()));
-  Shape shape = ShapeOf(inst, 0);
-  if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
-    return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
   if (chains < 1 || chains > 4096 || (chains & (chains - 1)) != 0 || block < chains ||
       block % chains != 0)
     return Wrong(inst, Diag::BadAttribute,
                  "chains must be a power of two up to 4096, and block a multiple of it");
-  shape.erase(shape.begin() + axis);
-  if (shape != function_.shape(inst.type))
-    return Wrong(inst, Diag::BadShape, "its result must be the operand without axis {}", axis);
+  return {};
+}
+
+// Each result has the indices as its first axes; what is yielded for it is the rest.
+Result<void> FunctionChecker::CheckGenerate(const Inst& inst) {
+  TRY_VOID(NeedOperands(inst, 0));
+  const Region& region = function_.region(Function::region_of(inst, 0));
+  const size_t rank = region.params.count;
+  for (uint32_t i = 0; i < rank; ++i)
+    if (function_.type(Function::param_of(region, i)) != types::Index)
+      return Wrong(inst, Diag::BadRegion, "its region takes indices");
+  if (inst.results.count == 0) return Wrong(inst, Diag::WrongOperandCount, "has no result");
+  std::vector<Type> yields;
+  for (uint32_t i = 0; i < inst.results.count; ++i) {
+    const Type type = function_.type(Function::result_of(inst, i));
+    if (!type.is_tensor()) return Wrong(inst, Diag::WrongType, "result {} is no tensor", i + 1);
+    if (i == 0 && type != inst.type)
+      return Wrong(inst, Diag::WrongType, "its result is not {}", Show(inst.type));
+    const Shape& shape = function_.shape(type);
+    const Shape& first = function_.shape(inst.type);
+    if (shape.size() < rank || first.size() < rank ||
+        !std::equal(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(rank),
+                    shape.begin()))
+      return Wrong(inst, Diag::BadShape, "result {} does not begin with the {} axes of its indices",
+                   i + 1, rank);
+    if (shape.size() == rank) {
+      yields.push_back(type.element());
+      continue;
+    }
+    const Shape rest(shape.begin() + static_cast<std::ptrdiff_t>(rank), shape.end());
+    const auto known = std::ranges::find(function_.shapes, rest);
+    if (known == function_.shapes.end())
+      return Wrong(inst, Diag::BadShape, "nothing has the shape of the rest of result {}", i + 1);
+    yields.push_back(
+        Type::Tensor(type.element(), static_cast<uint32_t>(known - function_.shapes.begin())));
+  }
+  return CheckEffectless(inst, Inside::Pure, yields);
+}
+
+Result<void> FunctionChecker::CheckFold(const Inst& inst) {
+  TRY_VOID(NeedOperands(inst, 1));
+  TRY_VOID(NeedType(inst, 0, types::Index));
+  if (!inst.type.is_scalar()) return Wrong(inst, Diag::WrongType, "its type must be a scalar");
+  const Region& region = function_.region(Function::region_of(inst, 0));
+  if (region.params.count != 1 || function_.type(Function::param_of(region, 0)) != types::Index)
+    return Wrong(inst, Diag::BadRegion, "its region takes one index");
+  TRY_VOID(CheckTree(inst, function_.word(inst, 1), function_.word(inst, 2)));
+  return CheckEffectless(inst, Inside::Reading, std::span(&inst.type, 1));
+}
+
+// The one region of an op that may run it in its own way.
+Result<void> FunctionChecker::CheckEffectless(const Inst& inst, Inside what,
+                                              std::span<const Type> yields) {
+  const RegionId region = Function::region_of(inst, 0);
+  around_.push_back(&inst);
+  const Inside outer = std::exchange(inside_, std::max(inside_, what));
+  TRY_VOID(CheckRegion(region, inst.op, yields, inst.location));
+  inside_ = outer;
+  Forget(function_.region(region));
+  around_.pop_back();
   return {};
 }
 

@@ -1,6 +1,6 @@
 // The passes between a program and a target, in this order:
 //   1. LowerTensors    tensor values become scratch buffers and loops; tensor parameters become `in`
-//                      buffers, tensor results become `out` buffers appended to the parameters
+//                      buffers, tensor results become `out` buffers appended to the parameters; folds become loops
 //   2. ExpandPrelude   math ops become calls of the functions in ir/prelude/*.frz; the sponge becomes a buffer,
 //                      Merkle steps become hints and hashes; assembly (`tasm`) is refused
 //   3. SplitBarriers   a `parallel` with barriers becomes one parallel per phase
@@ -15,7 +15,10 @@
 
 namespace frazil::ir {
 
-Result<Program> LowerTensors(const Program& program);
+// Folds become loops too, unless the target has a form of its own for them.
+enum class Folds : uint8_t { Expand, Keep };
+Result<Program> LowerTensors(const Program& program, Folds folds = Folds::Expand);
+Result<Program> ExpandFolds(const Program& program);
 bool HasTensors(const Program& program);  // false: LowerTensors gives a copy
 Result<Program> ExpandPrelude(const Program& program);
 Result<Program> SplitBarriers(const Program& program);

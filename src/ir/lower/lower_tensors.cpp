@@ -28,6 +28,7 @@ bool MakesItsBuffer(Op op) {
     case Op::TensorUniform:
     case Op::TensorNormal:
     case Op::TensorLoad:
+    case Op::Generate:
     case Op::Call: return true;
     default: return false;
   }
@@ -99,6 +100,7 @@ bool TensorLowering::HasTensor(const Inst& inst) const {
 
 Result<void> TensorLowering::Visit(const Inst& inst) {
   if (inst.op == Op::Return) return LowerReturn(inst), Result<void>();
+  if (inst.op == Op::Fold) NoteBounds(inst);
   if (!HasTensor(inst)) return CopyInst(inst);
   // Instructions of its regions come here in between.
   const Op outer = std::exchange(source_op_, inst.op);
@@ -130,6 +132,7 @@ Result<void> TensorLowering::LowerTensorInst(const Inst& inst) {
     case Op::Extract: LowerExtract(inst); break;
     case Op::TensorLoad: LowerTensorLoad(inst); break;
     case Op::TensorStore: LowerTensorStore(inst); break;
+    case Op::Generate: return LowerGenerate(inst);
     default: CHECK(!"an op that takes or gives tensors has its lowering");
   }
   return {};
@@ -254,11 +257,14 @@ bool HasTensors(const Program& program) {
   });
 }
 
-Result<Program> LowerTensors(const Program& program) {
-  if (!HasTensors(program)) return program;
-  return CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
-    return TensorLowering(program, function, builder).Run();
-  });
+Result<Program> LowerTensors(const Program& program, Folds folds) {
+  Program lowered =
+      !HasTensors(program)
+          ? program
+          : TRY(CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
+              return TensorLowering(program, function, builder).Run();
+            }));
+  return folds == Folds::Keep ? lowered : ExpandFolds(lowered);
 }
 
 }  // namespace frazil::ir

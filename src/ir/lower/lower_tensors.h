@@ -4,7 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ir/clone.h"
@@ -28,6 +31,12 @@ class TensorLowering : public Cloner {
   struct Target {
     ValueId buffer;
     IndexExpr count;
+  };
+
+  // Where a tensor's elements are.
+  struct Place {
+    ValueId buffer;
+    IndexExpr first;
   };
 
   // Signature and structure: lower_tensors.cpp, lower_tensors_structure.cpp.
@@ -62,9 +71,25 @@ class TensorLowering : public Cloner {
   void LowerSlice(const Inst& inst);
   void LowerConcat(const Inst& inst);
   void LowerGather(const Inst& inst);
-  void LowerExtract(const Inst& inst);
   void LowerTensorLoad(const Inst& inst);
   void LowerTensorStore(const Inst& inst);
+
+  // Elements by index: lower_tensors_generate.cpp.
+  Result<void> LowerGenerate(const Inst& inst);
+  Result<void> MakeElement(const Inst& inst, std::span<const Target> targets, IndexExpr element);
+  void LowerExtract(const Inst& inst);
+  Place PlaceOf(ValueId old_tensor) const;
+  void PlaceRows(const Inst& generate);
+  void PlaceBefore(const Inst& generate, const Inst& last, uint32_t k);
+  bool IsReadBefore(ValueId old_tensor, const Inst& last, RegionId region) const;
+  bool IsFlat(const Inst& generate) const;
+  // Registers the bounds of the indices that it meets.
+  bool CannotTrap(RegionId region);
+  void NoteBounds(const Inst& inst);
+  bool IsWithin(ValueId old_index, Dim size) const;
+  bool IsWithin(const Inst& extract) const;
+  // The least and the greatest that an index can be, where constants say so.
+  std::optional<std::pair<int64_t, int64_t>> RangeOf(ValueId old_index, int depth = 0) const;
 
   // What the ops share. What may trap stands for the op that is being lowered.
   ValueId Alloc(Type element, IndexExpr count);
@@ -94,6 +119,12 @@ class TensorLowering : public Cloner {
   Op source_op_ = Op::Return;        // of the source, the innermost that is being lowered
   std::vector<ValueId> out_params_;  // one for each result; invalid for scalars
   std::vector<ValueId> direct_;  // by old value: the `out` parameter it is computed into, if any
+  std::map<uint32_t, uint32_t>
+      placed_;  // by old value: a row of that result of the `generate` around it
+  std::map<uint32_t, Place> rows_;  // the same, in the element that is being made
+  std::map<uint32_t, Dim> below_;   // by old index: from 0 to below that
+  std::map<uint32_t, IndexExpr>
+      flat_;  // by the first index of a `generate`: the number of its element
   std::vector<Type> scalar_results_;
 };
 

@@ -170,17 +170,6 @@ void TensorLowering::LowerGather(const Inst& inst) {
   });
 }
 
-void TensorLowering::LowerExtract(const Inst& inst) {
-  std::span<const ValueId> operands = source_.operands_of(inst);
-  IndexExprs sizes = SizesOf(operands[0]);
-  IndexExprs at;
-  for (ValueId index : operands.subspan(1)) at.push_back(IndexExpr::Of(Get(index)));
-  ValueId within = AllWithin(at, sizes);
-  ValueId index = math_.Value(math_.Dot(at, math_.Strides(sizes)));
-  if (within.valid()) index = builder_.Select(within, index, math_.Value(IndexExpr::Known(-1)));
-  BindNamed(Function::result_of(inst), CheckedLoad(Get(operands[0]), index));
-}
-
 void TensorLowering::LowerTensorLoad(const Inst& inst) {
   ValueId from = Get(source_.operand(inst, 0));
   Target target = Start(inst);

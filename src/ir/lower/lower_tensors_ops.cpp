@@ -1,24 +1,8 @@
 // Tensor ops that compute: map, matmul, iota, the random fills.
+#include "ir/lower/can_trap.h"
 #include "ir/lower/lower_tensors.h"
 
 namespace frazil::ir {
-namespace {
-
-bool CanTrap(const Function& function, RegionId id) {
-  for (InstId inst_id : function.region(id).insts) {
-    const Inst& inst = function.inst(inst_id);
-    if (Info(inst.op).traps != 0) return true;
-    // A tensor made in a region needs scratch, and `alloc` traps.
-    for (uint32_t i = 0; i < inst.results.count; ++i)
-      if (!function.type(Function::result_of(inst, i)).is_scalar()) return true;
-    for (uint32_t i = 0; i < inst.regions.count; ++i)
-      if (CanTrap(function, Function::region_of(inst, i))) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 Result<void> TensorLowering::LowerMap(const Inst& inst) {
   RegionId region = Function::region_of(inst, 0);
   Values tensors = GetAll(source_.operands_of(inst));

@@ -42,6 +42,8 @@ Result<void> TextParser::ParseInst() {
     case Op::Switch: return ParseSwitch();
     case Op::Parallel: return ParseParallel();
     case Op::Map: return ParseMap();
+    case Op::Generate: return ParseGenerate();
+    case Op::Fold: return ParseFold();
     case Op::Call: return ParseCall(mnemonic);
     default: return ParsePlain(*op, mnemonic);
   }
@@ -153,6 +155,16 @@ Result<void> TextParser::ParseAttributes(Op op, const Token& mnemonic) {
   return {};
 }
 
+Result<uint64_t> TextParser::ExpectChoice(const AttributeSpec& spec) {
+  auto found = std::find(spec.choices.begin(), spec.choices.end(), token().text);
+  if (found == spec.choices.end())
+    return Fail(Diag::BadAttribute,
+                fmt::format("'{}' must be one of {}", spec.name, fmt::join(spec.choices, ", ")),
+                token().location);
+  lexer_.Advance();
+  return static_cast<uint64_t>(found - spec.choices.begin());
+}
+
 Result<void> TextParser::ParseAttribute(const AttributeSpec& spec, std::vector<uint64_t>& words) {
   if (spec.kind == AttributeKind::Flag) {
     words.push_back(1);
@@ -160,13 +172,7 @@ Result<void> TextParser::ParseAttribute(const AttributeSpec& spec, std::vector<u
   }
   TRY_VOID(Expect("="));
   if (spec.kind == AttributeKind::Word) {
-    auto found = std::find(spec.choices.begin(), spec.choices.end(), token().text);
-    if (found == spec.choices.end())
-      return Fail(Diag::BadAttribute,
-                  fmt::format("'{}' must be one of {}", spec.name, fmt::join(spec.choices, ", ")),
-                  token().location);
-    words.push_back(static_cast<uint64_t>(found - spec.choices.begin()));
-    lexer_.Advance();
+    words.push_back(TRY(ExpectChoice(spec)));
   } else if (spec.kind == AttributeKind::Ints) {
     TRY_VOID(Expect("["));
     if (Take("]")) return {};

@@ -193,4 +193,40 @@ Result<void> TextParser::ParseMap() {
   return FinishStructured(id, names);
 }
 
+Result<void> TextParser::ParseGenerate() {
+  std::vector<Token> names = result_names_;
+  std::vector<Token> params;
+  TRY_VOID(Expect("("));
+  while (!Take(")")) {
+    if (!params.empty()) TRY_VOID(Expect(","));
+    params.push_back(token());
+    TRY(ExpectName(Kind::Value, "an index such as %i"));
+  }
+  TRY_VOID(Expect("->"));
+  std::vector<Type> results = TRY(ParseTypeList(builder_->function()));
+  if (results.empty()) return Unexpected(token(), "the type of a tensor");
+  InstId id = builder_->Begin(Op::Generate, results[0], {}, results, {}, 1);
+  TRY_VOID(ParseRegion(id, 0, std::vector<Type>(params.size(), types::Index), params));
+  return FinishStructured(id, names);
+}
+
+Result<void> TextParser::ParseFold() {
+  std::vector<Token> names = result_names_;
+  uint64_t words[] = {TRY(ExpectChoice(AttributesOf(Op::Fold)[0])), 0, 0};
+  Token param = token();
+  TRY(ExpectName(Kind::Value, "an index such as %i"));
+  TRY_VOID(Expect("to"));
+  const ValueId count = TRY(ExpectValue());
+  TRY_VOID(Expect("chains"));
+  words[1] = static_cast<uint64_t>(TRY(ExpectInt()));
+  TRY_VOID(Expect("block"));
+  words[2] = static_cast<uint64_t>(TRY(ExpectInt()));
+  TRY_VOID(Expect("->"));
+  const Type type = TRY(ParseTypeHere(builder_->function()));
+  InstId id = builder_->Begin(Op::Fold, type, std::span(&count, 1), std::span(&type, 1), words, 1);
+  const Type index = types::Index;
+  TRY_VOID(ParseRegion(id, 0, std::span(&index, 1), std::span(&param, 1)));
+  return FinishStructured(id, names);
+}
+
 }  // namespace frazil::ir

@@ -113,6 +113,7 @@ class TextParser {
   // Operands stand on the line of their operation, so that `return` does not swallow what follows it.
   bool OnLineOf(const Token& mnemonic) const;
   Result<void> ParseAttributes(Op op, const Token& mnemonic);
+  Result<uint64_t> ExpectChoice(const AttributeSpec& spec);
   Result<void> ParseAttribute(const AttributeSpec& spec, std::vector<uint64_t>& words);
   Result<void> ParseCall(const Token& mnemonic);
   const Function& SignatureOf(FuncId id) const { return program_.functions[id.index]; }
@@ -134,6 +135,8 @@ class TextParser {
   Result<void> ParseWhile();
   Result<void> ParseSwitch();
   Result<void> ParseMap();
+  Result<void> ParseGenerate();
+  Result<void> ParseFold();
 
   Lexer lexer_;
   const Limits& limits_;

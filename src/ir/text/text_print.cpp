@@ -197,6 +197,8 @@ class Printer {
       case Op::Switch: AppendSwitch(inst); return;
       case Op::Parallel: AppendParallel(inst); return;
       case Op::Map: AppendMap(inst); return;
+      case Op::Generate: AppendGenerate(inst); return;
+      case Op::Fold: AppendFold(inst); return;
       default:
         if (inst.operands.count != 0) out_ += ' ';
         UseAll(function_.operands_of(inst));
@@ -331,6 +333,35 @@ class Printer {
     AppendWithParams(inst, [&](const Region& region) {
       out_ += ' ';
       AppendBindings(region, 0, function_.operands_of(inst));
+      out_ += " -> ";
+      AppendType(inst.type);
+    });
+  }
+
+  void AppendGenerate(const Inst& inst) {
+    AppendWithParams(inst, [&](const Region& region) {
+      out_ += " (";
+      for (uint32_t i = 0; i < region.params.count; ++i) {
+        if (i != 0) out_ += ", ";
+        Use(Function::param_of(region, i));
+      }
+      out_ += ')';
+      AppendResultTypes(inst);
+    });
+  }
+
+  void AppendFold(const Inst& inst) {
+    AppendWithParams(inst, [&](const Region& region) {
+      out_ += ' ';
+      out_ += AttributesOf(inst.op)[0].choices[static_cast<size_t>(function_.word(inst, 0))];
+      out_ += ' ';
+      Use(Function::param_of(region, 0));
+      out_ += " to ";
+      Use(function_.operand(inst, 0));
+      out_ += " chains ";
+      AppendInt(function_.word(inst, 1));
+      out_ += " block ";
+      AppendInt(function_.word(inst, 2));
       out_ += " -> ";
       AppendType(inst.type);
     });

@@ -82,7 +82,8 @@ constexpr std::array SourceOps = {ir::Op::Map,          ir::Op::Reduce,  ir::Op:
                                   ir::Op::Gather,       ir::Op::Iota,    ir::Op::TensorUniform,
                                   ir::Op::TensorNormal, ir::Op::Extract, ir::Op::TensorLoad,
                                   ir::Op::TensorStore,  ir::Op::If,      ir::Op::For,
-                                  ir::Op::While,        ir::Op::Switch,  ir::Op::Call};
+                                  ir::Op::While,        ir::Op::Switch,  ir::Op::Call,
+                                  ir::Op::Generate,     ir::Op::Fold};
 
 }  // namespace
 

@@ -17,7 +17,8 @@ namespace {
 using namespace ir::names;
 
 bool IsLoop(Op op) {
-  return op == Op::For || op == Op::While || op == Op::Parallel || op == Op::Map;
+  return op == Op::For || op == Op::While || op == Op::Parallel || op == Op::Map ||
+         op == Op::Generate || op == Op::Fold;
 }
 
 class Rewriter : public PassCloner {

@@ -121,7 +121,9 @@ bool CertificateChecker::Skippable(const Cursor& cursor, ir::InstId id, bool may
       harmless_loops_.contains({cursor.function_id().index, id.index}))
     return true;
   const bool choice = inst.op == Op::If || inst.op == Op::Switch;
-  if (!choice && !(may_skip_loops && (inst.op == Op::For || inst.op == Op::Map))) return false;
+  const bool is_loop =
+      inst.op == Op::For || inst.op == Op::Map || inst.op == Op::Generate || inst.op == Op::Fold;
+  if (!choice && !(may_skip_loops && is_loop)) return false;
   const auto known = choice ? terms_.ConstantOf(cursor.operand(inst, 0)) : std::nullopt;
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     // Arms that are never chosen may hold anything.

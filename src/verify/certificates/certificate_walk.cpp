@@ -259,7 +259,9 @@ bool CertificateChecker::MatchInst(Cursor& s, const Inst& a, Cursor& c, const In
     case Op::For:
     case Op::Parallel: matched = MatchLoop(s, a, c, b); break;
     case Op::While: matched = MatchWhile(s, a, c, b); break;
-    case Op::Map: matched = MatchMap(s, a, c, b); break;
+    case Op::Map:
+    case Op::Generate:
+    case Op::Fold: matched = MatchElements(s, a, c, b); break;
     case Op::Call: matched = MatchCall(s, a, c, b); break;
     default:
       if (a.regions.count != 0) return Fail(fmt::format("{} is not understood", Describe(a)));
@@ -394,13 +396,18 @@ bool CertificateChecker::MatchWhile(const Cursor& s, const Inst& a, const Cursor
   return true;
 }
 
-bool CertificateChecker::MatchMap(const Cursor& s, const Inst& a, const Cursor& c, const Inst& b) {
+// Equal elements for equal operands and indices, put together in the one way that the op says.
+bool CertificateChecker::MatchElements(const Cursor& s, const Inst& a, const Cursor& c,
+                                       const Inst& b) {
   const RegionId sr = Function::region_of(a, 0), cr = Function::region_of(b, 0);
-  for (uint32_t i = 0; i < a.operands.count; ++i) terms_.Merge(s.param(sr, i), c.param(cr, i));
+  const uint32_t params = s.function().region(sr).params.count;
+  if (params != c.function().region(cr).params.count || a.results.count != b.results.count)
+    return Fail("regions of different parameters");
+  for (uint32_t i = 0; i < params; ++i) terms_.Merge(s.param(sr, i), c.param(cr, i));
   Cursor s_end = s, c_end = c;
   if (!MatchRegions(s, sr, c, cr, &s_end, &c_end)) return false;
   if (!MatchYields(s_end, c_end, Identity(s_end.terminator().operands.count))) return false;
-  terms_.Merge(s.result(a), c.result(b));
+  for (uint32_t k = 0; k < a.results.count; ++k) terms_.Merge(s.result(a, k), c.result(b, k));
   return true;
 }
 

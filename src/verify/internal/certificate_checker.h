@@ -102,7 +102,7 @@ class CertificateChecker {
   bool MatchChoice(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
   bool MatchLoop(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
   bool MatchWhile(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
-  bool MatchMap(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
+  bool MatchElements(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
   bool MatchCall(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
   std::vector<std::pair<uint32_t, uint32_t>> PairCarried(const Cursor& s, const ir::Inst& a,
                                                          const Cursor& c, const ir::Inst& b,
