@@ -8,18 +8,20 @@ namespace frazil::exec {
 using ir::Function;
 
 Machine::Flow Machine::EnterGenerate(const ir::Inst& inst) {
-  for (uint32_t k = 0; k < inst.results.count; ++k)
-    if (MakeResult(inst, k) == nullptr) return Flow::Turn;
+  bool has_elements = false;
+  for (uint32_t k = 0; k < inst.results.count; ++k) {
+    const Object* result = MakeResult(inst, k);
+    if (result == nullptr) return Flow::Turn;
+    has_elements = has_elements || result->memory->length() > 0;
+  }
+  // Nothing is made for nobody: there may be more indices than anybody can count.
+  if (!has_elements) return Flow::Next;
   const ir::RegionId region = Function::region_of(inst, 0);
-  const std::vector<int64_t>& dims = ObjectOf(Function::result_of(inst)).dims;
-  // Where an axis has no elements the others may be of any size.
-  const std::span leading = std::span(dims).first(function().region(region).params.count);
-  const std::optional<int64_t> count = ElementCount(leading);
-  if (count == 0) return Flow::Next;
-  // The rest is empty, and nobody can make as many of it as the indices are.
-  if (!count) return Trap(ir::Trap::Memory, inst);
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < function().region(region).params.count; ++i)
+    count *= static_cast<uint64_t>(ObjectOf(Function::result_of(inst)).dims[i]);
   PushRegion(&inst, region);
-  activations_.back().left = static_cast<uint64_t>(*count) - 1;
+  activations_.back().left = count - 1;
   StartIndices(inst);
   return Flow::Turn;
 }

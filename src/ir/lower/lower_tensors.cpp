@@ -34,11 +34,25 @@ bool MakesItsBuffer(Op op) {
   }
 }
 
+// Rows that are made in a result, and read there. Functions pass their results on to each other: all or none.
+bool HasRows(const Program& program) {
+  return std::ranges::any_of(program.functions, [](const Function& function) {
+    return std::ranges::any_of(function.insts, [&](const Inst& inst) {
+      return inst.op == Op::Generate && function.region(Function::region_of(inst, 0)).params.count <
+                                            function.shape(inst.type).size();
+    });
+  });
+}
+
 }  // namespace
 
 TensorLowering::TensorLowering(const Program& program, const Function& source,
                                FunctionBuilder& builder)
-    : Cloner(source, builder), program_(program), math_(builder), direct_(source.values.size()) {}
+    : Cloner(source, builder),
+      program_(program),
+      math_(builder),
+      reads_results_(HasRows(program)),
+      direct_(source.values.size()) {}
 
 Result<void> TensorLowering::Run() {
   DeclareSignature();
@@ -55,7 +69,8 @@ void TensorLowering::DeclareSignature() {
   for (Type type : source_.results) {
     ValueId out;
     if (type.is_tensor())
-      out = builder_.AddParam(Type::Buffer(type.element(), Access::Out));
+      out = builder_.AddParam(
+          Type::Buffer(type.element(), reads_results_ ? Access::InOut : Access::Out));
     else
       scalar_results_.push_back(type);
     out_params_.push_back(out);

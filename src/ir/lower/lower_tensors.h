@@ -76,6 +76,7 @@ class TensorLowering : public Cloner {
 
   // Elements by index: lower_tensors_generate.cpp.
   Result<void> LowerGenerate(const Inst& inst);
+  IndexExpr SomeRest(const Inst& generate);
   Result<void> MakeElement(const Inst& inst, std::span<const Target> targets, IndexExpr element);
   void LowerExtract(const Inst& inst);
   Place PlaceOf(ValueId old_tensor) const;
@@ -118,6 +119,7 @@ class TensorLowering : public Cloner {
   IndexMath math_;
   Op source_op_ = Op::Return;        // of the source, the innermost that is being lowered
   std::vector<ValueId> out_params_;  // one for each result; invalid for scalars
+  const bool reads_results_;         // parameters of results can be read
   std::vector<ValueId> direct_;  // by old value: the `out` parameter it is computed into, if any
   std::map<uint32_t, uint32_t>
       placed_;  // by old value: a row of that result of the `generate` around it

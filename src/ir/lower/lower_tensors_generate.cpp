@@ -36,13 +36,8 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
     targets.push_back(row == rows_.end() ? Start(inst, k) : Target{row->second.buffer, {}});
   }
   const IndexExprs sizes = SizesOf(Function::result_of(inst));
-  const std::span leading = std::span(sizes).first(region.params.count);
-  // Of an empty rest there may be more than anybody can count.
-  if (leading.size() < sizes.size()) {
-    const IndexExpr count = math_.CountOrNegative(leading);
-    if (!count.known() || count.constant < 0)
-      Alloc(inst.type.element(), math_.Min(count, IndexExpr::Known(0)));
-  }
+  IndexExprs leading(sizes.begin(), sizes.begin() + region.params.count);
+  leading.insert(leading.begin(), SomeRest(inst));
   NoteBounds(inst);
   PlaceRows(inst);
   const Order order = CannotTrap(id) ? Order::Independent : Order::Sequential;
@@ -59,11 +54,28 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
   }
   const IndexExprs strides = math_.Strides(leading);
   math_.Nest(leading, order, [&](std::span<const IndexExpr> at) {
-    for (uint32_t i = 0; i < at.size(); ++i)
-      BindNamed(Function::param_of(region, i), math_.Value(at[i]));
-    make(math_.Dot(at, strides));
+    for (uint32_t i = 1; i < at.size(); ++i)
+      BindNamed(Function::param_of(region, i - 1), math_.Value(at[i]));
+    make(math_.Dot(at.subspan(1), std::span(strides).subspan(1)));
   });
   return status;
+}
+
+// 1, or 0 where no result has an element, however many indices there are: nothing is made for nobody.
+IndexExpr TensorLowering::SomeRest(const Inst& generate) {
+  const uint32_t rank = source_.region(Function::region_of(generate, 0)).params.count;
+  ValueId some;
+  for (uint32_t k = 0; k < generate.results.count; ++k) {
+    const IndexExprs sizes = SizesOf(Function::result_of(generate, k));
+    const IndexExpr rest = math_.CountOrNegative(std::span(sizes).subspan(rank));
+    if (rest.known() && rest.constant != 0) return IndexExpr::Known(1);
+    if (rest.known()) continue;
+    const ValueId is_some = math_.Compare(Op::Ne, rest, IndexExpr::Known(0));
+    some = some.valid() ? builder_.Binary(Op::Or, some, is_some) : is_some;
+  }
+  if (!some.valid()) return IndexExpr::Known(0);
+  return IndexExpr::Of(
+      builder_.Select(some, math_.Value(IndexExpr::Known(1)), math_.Value(IndexExpr::Known(0))));
 }
 
 Result<void> TensorLowering::MakeElement(const Inst& inst, std::span<const Target> targets,
