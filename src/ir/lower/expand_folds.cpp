@@ -11,11 +11,12 @@ namespace {
 
 class FoldExpansion : public Cloner {
  public:
-  using Cloner::Cloner;
+  FoldExpansion(const Function& source, FunctionBuilder& builder, const WhichFolds& expands)
+      : Cloner(source, builder), expands_(expands) {}
 
  protected:
   Result<void> Visit(const Inst& inst) override {
-    if (inst.op != Op::Fold) return CopyInst(inst);
+    if (inst.op != Op::Fold || (expands_ && !expands_(source_, inst))) return CopyInst(inst);
     const bool is_half = Contains(sets::Half, inst.type.scalar);
     const Type wide = is_half ? types::F32 : inst.type;
     const IndexExpr length = LengthOf(source_.operand(inst, 0));
@@ -40,6 +41,8 @@ class FoldExpansion : public Cloner {
   }
 
  private:
+  const WhichFolds& expands_;
+
   // A negative length is that of no elements.
   IndexExpr LengthOf(ValueId count) {
     const InstId def = source_.values[count.index].def;
@@ -60,10 +63,10 @@ bool HasFolds(const Program& program) {
   });
 }
 
-Result<Program> ExpandFolds(const Program& program) {
+Result<Program> ExpandFolds(const Program& program, const WhichFolds& expands) {
   if (!HasFolds(program)) return program;
   return CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
-    FoldExpansion expansion(function, builder);
+    FoldExpansion expansion(function, builder, expands);
     expansion.DeclareParams();
     return expansion.CopyBody();
   });

@@ -13,4 +13,7 @@ namespace frazil::ir {
 ValueId EmitFold(FunctionBuilder& builder, ReduceKind kind, Type type, ValueId length,
                  const std::function<ValueId(ValueId index)>& element);
 
+// What a fold of no elements is.
+ValueId FoldIdentity(FunctionBuilder& builder, ReduceKind kind, Type type);
+
 }  // namespace frazil::ir

@@ -24,7 +24,9 @@ uint64_t ExtremeWord(Type type, bool greatest) {
   return static_cast<uint64_t>(greatest ? ~least : least);
 }
 
-ValueId Identity(FunctionBuilder& builder, ReduceKind kind, Type type) {
+}  // namespace
+
+ValueId FoldIdentity(FunctionBuilder& builder, ReduceKind kind, Type type) {
   switch (kind) {
     case ReduceKind::Sum:
     case ReduceKind::Or:
@@ -44,8 +46,6 @@ ValueId Identity(FunctionBuilder& builder, ReduceKind kind, Type type) {
   return builder.Const(type, std::span(&word, 1));
 }
 
-}  // namespace
-
 bool FoldLoops::Prepare(IndexExpr length, IndexExpr lines) {
   one_block_ = length.known() && length.constant <= block_;
   if (chains_ > 1) chain_array_ = Alloc(IndexExpr::Known(chains_));
@@ -54,11 +54,11 @@ bool FoldLoops::Prepare(IndexExpr length, IndexExpr lines) {
 }
 
 ValueId FoldLoops::Line(IndexExpr length, const Element& element) {
-  if (length.is(0)) return Identity(builder_, kind_, type_);
+  if (length.is(0)) return FoldIdentity(builder_, kind_, type_);
   if (length.known()) return NonEmpty(length, element);
   ValueId is_empty = math_.Compare(Op::Eq, length, IndexExpr::Known(0));
   return builder_.If(
-      is_empty, std::span(&type_, 1), [&] { return Values{Identity(builder_, kind_, type_)}; },
+      is_empty, std::span(&type_, 1), [&] { return Values{FoldIdentity(builder_, kind_, type_)}; },
       [&] { return Values{NonEmpty(length, element)}; })[0];
 }
 

@@ -22,8 +22,8 @@ void CheckPass([[maybe_unused]] const Program& program) {
 
 }  // namespace
 
-Result<Program> LowerForTarget(const Program& program, const Limits& limits) {
-  Program lowered = TRY(LowerTensors(program));
+Result<Program> LowerForTarget(const Program& program, const Limits& limits, Folds folds) {
+  Program lowered = TRY(LowerTensors(program, folds));
   CheckPass(lowered);
   lowered = TRY(ExpandPrelude(lowered));
   CheckPass(lowered);

@@ -7,6 +7,7 @@
 // Each takes a checked program and gives a checked program.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/limits.h"
@@ -18,7 +19,10 @@ namespace frazil::ir {
 // Folds become loops too, unless the target has a form of its own for them.
 enum class Folds : uint8_t { Expand, Keep };
 Result<Program> LowerTensors(const Program& program, Folds folds = Folds::Expand);
-Result<Program> ExpandFolds(const Program& program);
+// Those of a function that `expands` says; all where it is empty.
+using WhichFolds = std::function<bool(const Function& function, const Inst& fold)>;
+Result<Program> ExpandFolds(const Program& program, const WhichFolds& expands = {});
+bool HasFolds(const Program& program);
 bool HasTensors(const Program& program);  // false: LowerTensors gives a copy
 Result<Program> ExpandPrelude(const Program& program);
 Result<Program> SplitBarriers(const Program& program);
@@ -28,7 +32,8 @@ Result<Program> SplitBarriers(const Program& program);
 Result<Program> ExplicitBarriers(const Program& program);
 
 // All three, then a check of the size limit.
-Result<Program> LowerForTarget(const Program& program, const Limits& limits = {});
+Result<Program> LowerForTarget(const Program& program, const Limits& limits = {},
+                               Folds folds = Folds::Expand);
 // The reason of a target that takes whatever can be lowered; empty: it can be.
 std::string WhyNotLowered(const Program& program);
 

@@ -76,7 +76,7 @@ class TensorLowering : public Cloner {
 
   // Elements by index: lower_tensors_generate.cpp.
   Result<void> LowerGenerate(const Inst& inst);
-  IndexExpr SomeRest(const Inst& generate);
+  std::optional<ValueId> HasSomeRest(const Inst& generate);
   Result<void> MakeElement(const Inst& inst, std::span<const Target> targets, IndexExpr element);
   void LowerExtract(const Inst& inst);
   Place PlaceOf(ValueId old_tensor) const;

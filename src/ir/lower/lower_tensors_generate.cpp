@@ -36,8 +36,7 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
     targets.push_back(row == rows_.end() ? Start(inst, k) : Target{row->second.buffer, {}});
   }
   const IndexExprs sizes = SizesOf(Function::result_of(inst));
-  IndexExprs leading(sizes.begin(), sizes.begin() + region.params.count);
-  leading.insert(leading.begin(), SomeRest(inst));
+  const std::span leading = std::span(sizes).first(region.params.count);
   NoteBounds(inst);
   PlaceRows(inst);
   const Order order = CannotTrap(id) ? Order::Independent : Order::Sequential;
@@ -45,37 +44,44 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
   const auto make = [&](IndexExpr element) {
     if (Result<void> made = MakeElement(inst, targets, element); !made) status = made;
   };
-  if (IsFlat(inst)) {
-    math_.Loop(math_.Product(leading), order, [&](IndexExpr element) {
-      flat_[region.params.begin] = element;
-      make(element);
+  const auto loops = [&] {
+    if (IsFlat(inst)) {
+      math_.Loop(math_.Product(leading), order, [&](IndexExpr element) {
+        flat_[region.params.begin] = element;
+        make(element);
+      });
+      return Values();
+    }
+    const IndexExprs strides = math_.Strides(leading);
+    math_.Nest(leading, order, [&](std::span<const IndexExpr> at) {
+      for (uint32_t i = 0; i < at.size(); ++i)
+        BindNamed(Function::param_of(region, i), math_.Value(at[i]));
+      make(math_.Dot(at, strides));
     });
-    return status;
-  }
-  const IndexExprs strides = math_.Strides(leading);
-  math_.Nest(leading, order, [&](std::span<const IndexExpr> at) {
-    for (uint32_t i = 1; i < at.size(); ++i)
-      BindNamed(Function::param_of(region, i - 1), math_.Value(at[i]));
-    make(math_.Dot(at.subspan(1), std::span(strides).subspan(1)));
-  });
+    return Values();
+  };
+  // Nothing is made for nobody: of an empty rest there may be more than anybody can count.
+  const std::optional<ValueId> some = HasSomeRest(inst);
+  if (some && some->valid())
+    builder_.If(*some, {}, loops, [] { return Values(); });
+  else if (some)
+    loops();
   return status;
 }
 
-// 1, or 0 where no result has an element, however many indices there are: nothing is made for nobody.
-IndexExpr TensorLowering::SomeRest(const Inst& generate) {
+// Has any result elements behind the indices? Invalid: surely; nothing: surely not.
+std::optional<ValueId> TensorLowering::HasSomeRest(const Inst& generate) {
   const uint32_t rank = source_.region(Function::region_of(generate, 0)).params.count;
   ValueId some;
   for (uint32_t k = 0; k < generate.results.count; ++k) {
     const IndexExprs sizes = SizesOf(Function::result_of(generate, k));
     const IndexExpr rest = math_.CountOrNegative(std::span(sizes).subspan(rank));
-    if (rest.known() && rest.constant != 0) return IndexExpr::Known(1);
+    if (rest.known() && rest.constant != 0) return ValueId();
     if (rest.known()) continue;
     const ValueId is_some = math_.Compare(Op::Ne, rest, IndexExpr::Known(0));
     some = some.valid() ? builder_.Binary(Op::Or, some, is_some) : is_some;
   }
-  if (!some.valid()) return IndexExpr::Known(0);
-  return IndexExpr::Of(
-      builder_.Select(some, math_.Value(IndexExpr::Known(1)), math_.Value(IndexExpr::Known(0))));
+  return some.valid() ? std::optional(some) : std::nullopt;
 }
 
 Result<void> TensorLowering::MakeElement(const Inst& inst, std::span<const Target> targets,

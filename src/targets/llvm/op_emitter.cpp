@@ -118,15 +118,15 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
   return nullptr;
 }
 
-bool OpEmitter::ComputesVector(Op op, ir::Type type, ir::Type from) const {
+bool ComputesVector(Op op, ir::Type type, ir::Type from, bool modern) {
   for (ir::Type t : {type, from}) {
     if (t.scalar == Scalar::Int || t.scalar == Scalar::XField || t.scalar == Scalar::Digest)
       return false;
   }
   // Without hardware these are calls; LLVM would take 128-bit lanes for the others.
-  if (op == Op::Fma) return type.scalar == Scalar::F32 || modern_;
+  if (op == Op::Fma) return type.scalar == Scalar::F32 || modern;
   if (op == Op::FieldDiv || op == Op::Invert) return false;
-  if (type.scalar == Scalar::Field && op == Op::Mul) return modern_;
+  if (type.scalar == Scalar::Field && op == Op::Mul) return modern;
   if (op == Op::MulHi && ir::BitsOf(type) == 64) return false;
   return true;
 }

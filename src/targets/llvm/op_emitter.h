@@ -32,6 +32,9 @@ class HelperCaller {
   virtual llvm::Value* Threshold(uint64_t usual, uint64_t least) = 0;
 };
 
+// Has the op a form on vectors of a type (from: of its first operand)? `modern`: as OpEmitter says.
+bool ComputesVector(ir::Op op, ir::Type type, ir::Type from, bool modern);
+
 class OpEmitter {
  public:
   // `modern`: the machine has instructions for fma, for rounding to integral values and for f16 conversions.
@@ -43,7 +46,9 @@ class OpEmitter {
   llvm::Constant* Constant(ir::Type type, std::span<const uint64_t> words) const;
 
   // Can this op be emitted on vectors of this type (from: of its first operand)? Needs no helper there.
-  bool ComputesVector(ir::Op op, ir::Type type, ir::Type from) const;
+  bool ComputesVector(ir::Op op, ir::Type type, ir::Type from) const {
+    return targets::ComputesVector(op, type, from, modern_);
+  }
 
   // The value of a pure op. It is not made the one NaN: see Canonical. Divisors are not 0, results of checked ops
   // fit: whoever may trap has tested that. `part` is the attribute of xfield.part and digest.part.

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "targets/native/folds.h"
 #include "targets/native/function_emitter.h"
 #include "targets/native/hoist.h"
 #include "targets/native/split_sum.h"
@@ -200,6 +201,7 @@ Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& 
 Result<Generated> Generate(const ir::Program& given, const ir::Program& source,
                            const NativeOptions& options, Output output) {
   ir::Program lowered = given;
+  TRY_VOID(PlaceFolds(lowered, options));
   HoistInvariants(lowered);
   BufferTests tests(lowered.functions.size());
   if (options.vectorize && !options.metered) {

@@ -53,7 +53,7 @@ class NestMatcher {
       const Inst& part = function_.inst(id);
       if (IsPlain(part) || part.op == Op::Yield) continue;
       if (nest.store.valid()) return false;
-      if (part.op == Op::For && !nest.chain.valid() && IsChain(part, nest))
+      if (part.op == Op::For && !IsTree(part) && !nest.chain.valid() && IsChain(part, nest))
         nest.chain = id;
       else if (part.op == Op::Store && nest.chain.valid())
         nest.store = id;

@@ -23,7 +23,7 @@ class Matcher {
     if (!columns || columns->rest.size() != 2) return std::nullopt;
     const Inst& chain = function_.inst(columns->rest[0]);
     const Inst& store = function_.inst(columns->rest[1]);
-    if (chain.op != Op::For || chain.results.count != 1 || store.op != Op::Store)
+    if (chain.op != Op::For || IsTree(chain) || chain.results.count != 1 || store.op != Op::Store)
       return std::nullopt;
     if (function_.operand(store, 2) != Function::result_of(chain)) return std::nullopt;
     counters_ = {rows->counter, columns->counter, CounterOf(function_, chain)};

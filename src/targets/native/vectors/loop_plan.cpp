@@ -60,6 +60,7 @@ class Planner {
       return Refuse("it touches no buffer"), std::move(plan_);
     FindRows();
     CheckMemory();
+    if (IsTree(loop_)) CheckTree();
     return std::move(plan_);
   }
 
@@ -89,12 +90,23 @@ class Planner {
     const std::string refusal = "it carries a value from one iteration to the next";
     if (!step_id.valid() || !inside_[next.index]) return Refuse(refusal);
     const Inst& step = function_.inst(step_id);
-    if (!IsFoldOp(step.op, function_.type(next)) || facts_.region[step_id.index] != body_)
+    if (!(IsTree(loop_) || IsFoldOp(step.op, function_.type(next))) ||
+        facts_.region[step_id.index] != body_)
       return Refuse(refusal);
     if (CountUses(carried) != 1 || CountUses(next) != 1) return Refuse(refusal);
     if (function_.operand(step, 0) != carried && function_.operand(step, 1) != carried)
       return Refuse(refusal);
     plan_.folds.push_back({k, step.op, step_id});
+    return true;
+  }
+
+  // One whose tests before it fail has an element that traps, and no other way: every access is tested there, exactly.
+  bool CheckTree() {
+    if (may_bail_) return Refuse("an element may trap");
+    if (plan_.has_inner_loop) return Refuse("an element has a loop");
+    if (plan_.folds.size() != 1) return Refuse("nobody reads it");
+    for (const LoopAccess& access : plan_.accesses)
+      if (!access.hoisted || !access.always) return Refuse("it reads elsewhere than side by side");
     return true;
   }
 
@@ -229,6 +241,7 @@ class Planner {
   bool CheckInner(const Function& function, const FunctionFacts& facts, const Inst& inst) {
     if (&function != &function_) return Refuse("a math function has a loop");
     if (question_.metered) return Refuse("a loop inside counts its fuel");
+    if (IsTree(inst)) return Refuse("it folds inside");
     plan_.has_inner_loop = true;
     if (inst.op == Op::While) may_bail_ = true;
     inner_.push_back(InstId(static_cast<uint32_t>(&inst - function_.insts.data())));

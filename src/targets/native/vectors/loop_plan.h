@@ -90,6 +90,11 @@ struct PlanQuestion {
 
 LoopPlan PlanLoop(const PlanQuestion& question, const ir::Inst& loop);
 
+// Is it a `for` that stands for a fold (folds.h)? What it carries is joined in the tree, not from turn to turn.
+inline bool IsTree(const ir::Inst& loop) {
+  return loop.op == ir::Op::For && loop.source_op == ir::Op::Fold;
+}
+
 // Indices and bounds of a loop: `for` and `parallel` have them as their first two operands.
 ir::ValueId CounterOf(const ir::Function& function, const ir::Inst& loop);
 

@@ -19,6 +19,7 @@
 #include "targets/native/vectors/vector_index.h"
 #include "targets/native/vectors/vector_lanes.h"
 #include "targets/native/vectors/vector_sizes.h"
+#include "targets/native/vectors/vector_tree.h"
 
 namespace frazil::targets::native {
 namespace {
@@ -549,6 +550,10 @@ bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
 
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
+  if (IsTree(loop)) {
+    EmitTree(emitter, loop, PlanOf(emitter, loop));
+    return Remember(emitter, loop, "64 elements at a time, in the tree of a fold"), true;
+  }
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
   const LoopPlan plan = PlanOf(emitter, loop);
   if (!plan.refusal.empty())
