@@ -75,11 +75,16 @@ std::optional<ValueId> TensorLowering::HasSomeRest(const Inst& generate) {
   ValueId some;
   for (uint32_t k = 0; k < generate.results.count; ++k) {
     const IndexExprs sizes = SizesOf(Function::result_of(generate, k));
-    const IndexExpr rest = math_.CountOrNegative(std::span(sizes).subspan(rank));
-    if (rest.known() && rest.constant != 0) return ValueId();
-    if (rest.known()) continue;
-    const ValueId is_some = math_.Compare(Op::Ne, rest, IndexExpr::Known(0));
-    some = some.valid() ? builder_.Binary(Op::Or, some, is_some) : is_some;
+    ValueId all;
+    bool has_none = false;
+    // Size by size, as the loops along them want to know it.
+    for (const IndexExpr size : std::span(sizes).subspan(rank)) {
+      has_none = has_none || size.is(0);
+      if (!size.known()) all = Both(all, math_.Compare(Op::Gt, size, IndexExpr::Known(0)));
+    }
+    if (has_none) continue;
+    if (!all.valid()) return ValueId();
+    some = some.valid() ? builder_.Binary(Op::Or, some, all) : all;
   }
   return some.valid() ? std::optional(some) : std::nullopt;
 }

@@ -122,30 +122,11 @@ class Context {
 
   // Below the number of elements of a shape.
   bool IsInShape(ValueId index, const ir::Shape& shape) const {
-    if (facts_.ranges->Int(index).low < 0) return false;
     __int128 known = 1;
     for (ir::Dim dim : shape) known = dim.is_symbol() ? -1 : known < 0 ? known : known * dim.value;
-    if (known >= 0 && facts_.ranges->Int(index).high < known) return true;
-    const Inst* const sum = DefinitionOf(index, Op::Add);
-    for (const Order& order : orders_) {
-      if (!order.strict) continue;
-      if (IsSame(function_, index, order.low) && IsVolume({order.high}, shape)) return true;
-      // row * width + column with row < rows and column < width
-      if (sum == nullptr) continue;
-      for (uint32_t i : {0u, 1u}) {
-        const Inst* const row = DefinitionOf(function_.operand(*sum, i), Op::Mul);
-        if (row == nullptr || !IsSame(function_, function_.operand(*sum, 1 - i), order.low))
-          continue;
-        for (uint32_t k : {0u, 1u}) {
-          if (!IsSame(function_, function_.operand(*row, k), order.high)) continue;
-          for (const Order& rows : orders_)
-            if (rows.strict && IsSame(function_, function_.operand(*row, 1 - k), rows.low) &&
-                IsVolume({rows.high, order.high}, shape))
-              return true;
-        }
-      }
-    }
-    return false;
+    const IntRange range = facts_.ranges->Int(index);
+    if (known >= 0 && range.low >= 0 && range.high < known) return true;
+    return IsInVolume(index, {}, shape, MostDeep);
   }
 
   std::optional<bool> Decide(ValueId condition) const {
@@ -179,6 +160,37 @@ class Context {
   const Inst* DefinitionOf(ValueId value, Op op) const {
     const ir::InstId def = function_.values[value.index].def;
     return def.valid() && function_.inst(def).op == op ? &function_.inst(def) : nullptr;
+  }
+
+  // Is it below a bound that makes, times these, the number of elements; or row * width + column with a column below the
+  // width, and a row of which that can be said of? There are as many elements: nothing of it wraps.
+  bool IsInVolume(ValueId index, const std::vector<ValueId>& times, const ir::Shape& shape,
+                  int depth) const {
+    const auto with = [&](ValueId factor) {
+      std::vector<ValueId> factors = times;
+      factors.push_back(factor);
+      return factors;
+    };
+    if (facts_.ranges->Int(index).low >= 0)
+      for (const Order& order : orders_)
+        if (order.strict && IsSame(function_, index, order.low) &&
+            IsVolume(with(order.high), shape))
+          return true;
+    const Inst* const sum = DefinitionOf(index, Op::Add);
+    if (sum == nullptr || depth == 0) return false;
+    for (uint32_t i : {0u, 1u}) {
+      const Inst* const row = DefinitionOf(function_.operand(*sum, i), Op::Mul);
+      const ValueId column = function_.operand(*sum, 1 - i);
+      if (row == nullptr || facts_.ranges->Int(column).low < 0) continue;
+      for (const Order& order : orders_) {
+        if (!order.strict || !IsSame(function_, column, order.low)) continue;
+        for (uint32_t k : {0u, 1u})
+          if (IsSame(function_, function_.operand(*row, k), order.high) &&
+              IsInVolume(function_.operand(*row, 1 - k), with(order.high), shape, depth - 1))
+            return true;
+      }
+    }
+    return false;
   }
 
   // Is the product of these the number of elements?

@@ -166,6 +166,8 @@ class InputMaker {
   int64_t StretchedLength(uint64_t number);
   std::vector<int64_t> Sizes(uint64_t number);
   int64_t OneSize();
+  std::optional<uint32_t> LongSymbol(uint64_t number) const;
+  int64_t FewRows(int64_t common);
   static int64_t Volume(const std::vector<int64_t>& sizes, size_t count);
   int64_t SizedLength(const std::vector<int64_t>& sizes);
 

@@ -30,14 +30,15 @@ constexpr size_t MostWholeClasses = 6;
 constexpr size_t FewLengths = 4;
 // A guard may ask for more; then no input is made and the comparison says so.
 constexpr int64_t MostElements = 1 << 22;
-constexpr int64_t MostTensorElements = 1 << 16;
+constexpr int64_t MostTensorElements = 140'000;  // two rows of the longest
 constexpr int64_t LongLengths[] = {519, 1029, 4096 + 64 + 1};
 
 // Does it carry values from element to element?
 bool Folds(const ir::Program& program) {
   for (const ir::Function& function : program.functions) {
     for (const ir::Inst& inst : function.insts) {
-      if (inst.op == ir::Op::Reduce || (inst.op == ir::Op::For && inst.results.count > 0))
+      if (inst.op == ir::Op::Reduce || inst.op == ir::Op::Fold ||
+          (inst.op == ir::Op::For && inst.results.count > 0))
         return true;
     }
   }

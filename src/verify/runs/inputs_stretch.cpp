@@ -105,6 +105,21 @@ std::vector<int64_t> InputMaker::Sizes(uint64_t number) {
   return sizes;
 }
 
+// A tensor is long in one direction: all of them would be more than anybody can run.
+std::optional<uint32_t> InputMaker::LongSymbol(uint64_t number) const {
+  std::vector<uint32_t> symbols;
+  for (uint32_t i = 0; i < edges_.size(); ++i)
+    if (space_.is_symbol[i]) symbols.push_back(i);
+  if (symbols.empty()) return std::nullopt;
+  // The last is mostly that of rows, which loops go along: it has two turns of three.
+  const uint64_t turn = number / 2 % (symbols.size() + 1);
+  return symbols[std::min<uint64_t>(turn, symbols.size() - 1)];
+}
+
+int64_t InputMaker::FewRows(int64_t common) {
+  return common > 5000 ? random_.Between(1, 2) : random_.Between(1, 5);
+}
+
 int64_t InputMaker::OneSize() {
   const uint64_t percent = random_.Below(100);
   if (percent < 30) return random_.Between(0, 3);
@@ -240,6 +255,7 @@ std::optional<Input> InputMaker::Stretch(uint64_t number) {
     const uint32_t small =
         is_only || random_.Chance(30) ? UINT32_MAX : size_places[random_.Below(size_places.size())];
     const bool is_beyond = !is_only && !is_tile && !is_long && number % 13 == 8;
+    const std::optional<uint32_t> long_symbol = LongSymbol(number);
     int64_t beyond = static_cast<int64_t>(result.lanes);
     for (uint32_t i = 0; i < edges_.size(); ++i) {
       const Type type = space_.entry->param_type(i);
@@ -247,14 +263,15 @@ std::optional<Input> InputMaker::Stretch(uint64_t number) {
       const bool is_none =
           number % 2 == 0 && number >= FirstNone && size_count++ == (number - FirstNone) / 2;
       beyond += random_.Between(1, 40);
-      const int64_t wanted = is_none              ? 0
-                             : is_beyond          ? beyond
-                             : is_sized           ? sizes[i]
-                             : is_long            ? (is_only || random_.Chance(70) ? common : 0)
-                             : i == small         ? random_.Between(0, 20)
-                             : random_.Chance(10) ? IndexNear(result) + random_.Between(2, 200)
-                             : random_.Chance(80) ? IndexNear(result)
-                                                  : -1;
+      const int64_t wanted = is_none               ? 0
+                             : is_beyond           ? beyond
+                             : is_sized            ? sizes[i]
+                             : space_.is_symbol[i] ? (i == long_symbol ? common : FewRows(common))
+                             : is_long             ? (is_only || random_.Chance(70) ? common : 0)
+                             : i == small          ? random_.Between(0, 20)
+                             : random_.Chance(10)  ? IndexNear(result) + random_.Between(2, 200)
+                             : random_.Chance(80)  ? IndexNear(result)
+                                                   : -1;
       if (!is_sized && wanted < 0) continue;
       const uint64_t word = ExtendWord(type, static_cast<uint64_t>(wanted));
       if (space_.domains[i].Contains(std::span(&word, 1)))

@@ -73,7 +73,7 @@ Telling TellingOf(const ir::Program& program) {
     for (const ir::Inst& inst : function.insts) {
       telling.checks =
           telling.checks || (ir::Info(inst.op).traps & ir::Only(ir::Trap::Overflow)) != 0;
-      if (inst.op == Op::Reduce)
+      if (inst.op == Op::Reduce || inst.op == Op::Fold)
         NoteFold(ir::CombinerOf(static_cast<ir::ReduceKind>(function.word(inst, 0))), telling);
       if (std::ranges::any_of(function.operands_of(inst),
                               [&](ir::ValueId id) { return carried[id.index]; }))
@@ -109,6 +109,7 @@ Telling TellingOf(const ir::Program& program) {
         case Op::Max:
         case Op::Minimum:
         case Op::Maximum:
+        case Op::Fold:
         case Op::Reduce:  // not of indices, which are bounds of loops
           telling.orders = telling.orders ||
                            function.type(ir::Function::result_of(inst)).scalar != ir::Scalar::Index;

@@ -107,6 +107,10 @@ class Planner {
     if (plan_.folds.size() != 1) return Refuse("nobody reads it");
     for (const LoopAccess& access : plan_.accesses)
       if (!access.hoisted || !access.always) return Refuse("it reads elsewhere than side by side");
+    const ValueId element = TreeElement(function_, loop_);
+    if (MayBeAnyNan(facts_, element) &&
+        plan_.AccessOf(function_.values[element.index].def) == nullptr)
+      return Refuse("its only element may be any NaN");
     return true;
   }
 
@@ -496,6 +500,18 @@ const LoopAccess* LoopPlan::AccessOf(ir::InstId inst) const {
   auto found =
       std::ranges::find_if(accesses, [&](const LoopAccess& access) { return access.inst == inst; });
   return found == accesses.end() ? nullptr : &*found;
+}
+
+ir::ValueId TreeElement(const ir::Function& function, const ir::Inst& loop) {
+  const ir::ValueId carried = CarriedParam(function, loop, 0);
+  const ir::Region& body = function.region(Function::region_of(loop, 0));
+  const ir::ValueId next = function.operand(function.inst(body.insts.back()), 0);
+  const Inst& step = function.inst(function.values[next.index].def);
+  return function.operand(step, function.operand(step, 0) == carried ? 1 : 0);
+}
+
+bool MayBeAnyNan(const FunctionFacts& facts, ir::ValueId element) {
+  return !facts.arithmetic[element.index] && facts.ranges->Float(element).nan;
 }
 
 ir::ValueId CounterOf(const ir::Function& function, const ir::Inst& loop) {

@@ -95,6 +95,10 @@ inline bool IsTree(const ir::Inst& loop) {
   return loop.op == ir::Op::For && loop.source_op == ir::Op::Fold;
 }
 
+ir::ValueId TreeElement(const ir::Function& function, const ir::Inst& loop);
+// Arithmetic gives the one NaN, and some elements are never one.
+bool MayBeAnyNan(const FunctionFacts& facts, ir::ValueId element);
+
 // Indices and bounds of a loop: `for` and `parallel` have them as their first two operands.
 ir::ValueId CounterOf(const ir::Function& function, const ir::Inst& loop);
 

@@ -278,30 +278,25 @@ class TreeFold {
 
   llvm::Value* OnlyOneAsItIs(llvm::Value* result) {
     llvm::Value* const number = emitter_.ops().Canonical(result);
-    const uint32_t place =
-        emitter_.function().operand(step_, 1) == CarriedParam(emitter_.function(), loop_, 0) ? 0
-                                                                                             : 1;
-    const ir::ValueId element = emitter_.function().operand(step_, place);
+    const ir::ValueId element = TreeElement(emitter_.function(), loop_);
     const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
-    // Arithmetic gives the one NaN, and some elements are never one.
-    if (emitter_.facts().arithmetic[element.index] ||
-        !emitter_.facts().ranges->Float(element).nan || (known != nullptr && !known->isOne()))
+    if (!MayBeAnyNan(emitter_.facts(), element) || (known != nullptr && !known->isOne()))
       return number;
+    // It is loaded as it is (CheckTree).
+    const ir::InstId load = emitter_.function().values[element.index].def;
+    const auto access = std::ranges::find(plan_.accesses, load, &LoopAccess::inst);
     llvm::BasicBlock* const before = builder_.GetInsertBlock();
     llvm::BasicBlock* const one = emitter_.NewBlock("fold.one");
     llvm::BasicBlock* const after = emitter_.NewBlock("fold.result");
     builder_.CreateCondBr(builder_.CreateICmpEQ(count_, Int(1)), one, after);
     builder_.SetInsertPoint(one);
-    emitter_.Set(CounterOf(emitter_.function(), loop_), lo_);
-    emitter_.Set(CarriedParam(emitter_.function(), loop_, 0), number);
-    emitter_.EmitBody(Function::region_of(loop_, 0));
-    llvm::Value* const as_it_is = emitter_.Get(element);
-    llvm::BasicBlock* const one_end = builder_.GetInsertBlock();
+    llvm::Value* const as_it_is = emitter_.LoadElement(
+        step_.type, hoisted_[static_cast<size_t>(access - plan_.accesses.begin())].address);
     builder_.CreateBr(after);
     builder_.SetInsertPoint(after);
     llvm::PHINode* const phi = builder_.CreatePHI(result->getType(), 2);
     phi->addIncoming(number, before);
-    phi->addIncoming(as_it_is, one_end);
+    phi->addIncoming(as_it_is, one);
     return phi;
   }
 
