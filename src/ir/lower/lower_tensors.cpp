@@ -47,9 +47,10 @@ bool HasRows(const Program& program) {
 }  // namespace
 
 TensorLowering::TensorLowering(const Program& program, const Function& source,
-                               FunctionBuilder& builder)
+                               FunctionBuilder& builder, Folds folds)
     : Cloner(source, builder),
       program_(program),
+      folds_(folds),
       math_(builder),
       reads_results_(HasRows(program)),
       direct_(source.values.size()) {}
@@ -277,7 +278,7 @@ Result<Program> LowerTensors(const Program& program, Folds folds) {
       !HasTensors(program)
           ? program
           : TRY(CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
-              return TensorLowering(program, function, builder).Run();
+              return TensorLowering(program, function, builder, folds).Run();
             }));
   return folds == Folds::Keep ? lowered : ExpandFolds(lowered);
 }

@@ -12,13 +12,15 @@
 
 #include "ir/clone.h"
 #include "ir/lanes/index_math.h"
+#include "ir/lower/lower.h"
 #include "ir/program.h"
 
 namespace frazil::ir {
 
 class TensorLowering : public Cloner {
  public:
-  TensorLowering(const Program& program, const Function& source, FunctionBuilder& builder);
+  TensorLowering(const Program& program, const Function& source, FunctionBuilder& builder,
+                 Folds folds);
   // The whole function, its new signature included.
   Result<void> Run();
 
@@ -116,6 +118,7 @@ class TensorLowering : public Cloner {
   ValueId Both(ValueId a, ValueId b);  // either may be invalid, for true
 
   const Program& program_;
+  const Folds folds_;
   IndexMath math_;
   Op source_op_ = Op::Return;        // of the source, the innermost that is being lowered
   std::vector<ValueId> out_params_;  // one for each result; invalid for scalars

@@ -6,6 +6,11 @@
 #include "ir/lower/lower_tensors.h"
 
 namespace frazil::ir {
+namespace {
+
+constexpr int64_t FewestFolded = 16;
+
+}  // namespace
 
 void TensorLowering::LowerReduce(const Inst& inst) {
   ValueId operand = source_.operand(inst, 0);
@@ -23,18 +28,31 @@ void TensorLowering::LowerReduce(const Inst& inst) {
   if (target.count.is(0)) return;
   IndexExpr outer = math_.Product(all.first(axis));
   IndexExpr inner = math_.Product(all.subspan(axis + 1));
-  FoldLoops fold(builder_, static_cast<ReduceKind>(source_.word(inst, 0)), wide,
-                 ChainsOf(chains, length), source_.word(inst, 3), inst.op);
+  const auto kind = static_cast<ReduceKind>(source_.word(inst, 0));
+  FoldLoops fold(builder_, kind, wide, ChainsOf(chains, length), source_.word(inst, 3), inst.op);
+  // Whoever has a form of its own for folds is given one; a few elements are no work for it.
+  const bool is_fold = folds_ == Folds::Keep && chains > 1 && IsFloat(wide.scalar) &&
+                       !(length.known() && length.constant < FewestFolded);
   // Lines that share scratch come one after the other.
-  Order order = fold.Prepare(length, target.count) ? Order::Sequential : Order::Independent;
+  const bool has_scratch = !is_fold && fold.Prepare(length, target.count);
+  const Order order = has_scratch ? Order::Sequential : Order::Independent;
   IndexExprs nest = {outer, inner};
   math_.Nest(nest, order, [&](std::span<const IndexExpr> at) {
     IndexExpr start = math_.Add(math_.Mul(math_.Mul(at[0], length), inner), at[1]);
-    ValueId result = fold.Line(length, [&](IndexExpr e) {
-      ValueId value = Load(from, math_.Add(start, math_.Mul(e, inner)));
-      return is_half ? builder_.Cast(Op::Cast, value, wide) : value;
-    });
-    if (is_half) result = builder_.Cast(Op::Cast, result, element);
+    const auto load = [&](IndexExpr e) {
+      return Load(from, math_.Add(start, math_.Mul(e, inner)));
+    };
+    ValueId result;
+    if (is_fold) {
+      result = builder_.Fold(kind, element, math_.Value(length), static_cast<uint64_t>(chains),
+                             static_cast<uint64_t>(source_.word(inst, 3)),
+                             [&](ValueId e) { return load(IndexExpr::Of(e)); });
+    } else {
+      result = fold.Line(length, [&](IndexExpr e) {
+        return is_half ? builder_.Cast(Op::Cast, load(e), wide) : load(e);
+      });
+      if (is_half) result = builder_.Cast(Op::Cast, result, element);
+    }
     Store(target.buffer, math_.Add(math_.Mul(at[0], inner), at[1]), result);
   });
 }
