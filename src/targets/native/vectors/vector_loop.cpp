@@ -39,7 +39,7 @@ class VectorLoop {
         loop_(loop),
         plan_(plan),
         folds_(emitter, plan),
-        sizes_(ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned,
+        sizes_(ChooseSizes(plan, IsRow(emitter, loop), emitter.level(), emitter.shared().tuned,
                            MostTrips(emitter, loop))) {}
 
   void Emit() {
@@ -560,7 +560,7 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
   const uint64_t most_trips = MostTrips(emitter, loop);
   const BlockSizes sizes =
-      ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned, most_trips);
+      ChooseSizes(plan, IsRow(emitter, loop), emitter.level(), emitter.shared().tuned, most_trips);
   if (sizes.tail == 0 && most_trips < sizes.main)
     return Remember(emitter, loop, "one iteration at a time: it has few"), false;
   Remember(emitter, loop,
@@ -569,9 +569,9 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
                                          sizes.tail == 0 ? "one by one" : "under masks"));
   VectorLoop vector(emitter, loop, plan);
   vector.Emit();
-  if (!emitter.shared().tuned &&
-      (sizes != ChooseSizes(plan, loop.op, emitter.level(), /*tuned=*/true, most_trips) ||
-       vector.MayStream()))
+  if (!emitter.shared().tuned && (sizes != ChooseSizes(plan, IsRow(emitter, loop), emitter.level(),
+                                                       /*tuned=*/true, most_trips) ||
+                                  vector.MayStream()))
     emitter.shared().could_tune = true;
   return true;
 }

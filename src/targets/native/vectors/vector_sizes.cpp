@@ -30,7 +30,7 @@ bool HasGather(const LoopPlan& plan) {
 
 // A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill. The form
 // that comes first is to be compiled soon: every copy of the body takes as long as the first one.
-BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool tuned,
+BlockSizes ChooseSizes(const LoopPlan& plan, bool is_row, exec::CpuLevel level, bool tuned,
                        uint64_t most_trips) {
   const unsigned vector = VectorBytes(level);
   const unsigned memory =
@@ -43,9 +43,9 @@ BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool
   // The schedulers hold too little of one long chain: four or eight of them side by side keep the pipes busy.
   const bool is_chain =
       memory >= 4 && plan.work > 24 && plan.work <= MaxChainWork && level == exec::CpuLevel::Avx512;
-  // Of the longest, four are as fast as eight (sigmoid 0.71 G/s with either, gelu 0.37 and 0.38) in half of the code. A
-  // `for` is mostly along a row, which is short.
-  const unsigned chains = plan.work <= 75 && loop == Op::Parallel ? 8 : 4;
+  // Of the longest, four are as fast as eight (sigmoid 0.71 G/s with either, gelu 0.37 and 0.38) in half of the code. Rows are
+  // short: what a block does not hold goes under masks, and what is stored under a mask is loaded again late.
+  const unsigned chains = plan.work <= 75 && !is_row ? 8 : 4;
   const bool has_rows = !plan.rows.empty();
   const unsigned tuned_wanted = has_rows || gathers ? 1
                                 : is_chain          ? chains
@@ -75,6 +75,20 @@ BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool
     while (sizes.main > lanes && sizes.main > most_trips) sizes.main /= 2;
   if (is_straight && sizes.main > most_trips && has_masks) sizes.main = 0;
   return sizes;
+}
+
+bool IsRow(const FunctionEmitter& emitter, const Inst& loop) {
+  if (loop.op == Op::For) return true;
+  const FunctionFacts& facts = emitter.facts();
+  const auto id = static_cast<size_t>(&loop - emitter.function().insts.data());
+  for (ir::RegionId region = facts.region[id]; region.valid();) {
+    const InstId owner = facts.owner[region.index];
+    if (!owner.valid()) return false;
+    const Op op = emitter.function().inst(owner).op;
+    if (op == Op::For || op == Op::Parallel || op == Op::While) return true;
+    region = facts.region[owner.index];
+  }
+  return false;
 }
 
 uint64_t MostTrips(const FunctionEmitter& emitter, const Inst& loop) {

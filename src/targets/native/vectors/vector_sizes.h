@@ -22,8 +22,11 @@ bool GathersOneByOne(const LoopPlan& plan, exec::CpuLevel level);
 bool HasGather(const LoopPlan& plan);
 
 // `most_trips`: no run has more iterations. A tuned form takes longer to compile.
-BlockSizes ChooseSizes(const LoopPlan& plan, ir::Op loop, exec::CpuLevel level, bool tuned,
+BlockSizes ChooseSizes(const LoopPlan& plan, bool is_row, exec::CpuLevel level, bool tuned,
                        uint64_t most_trips);
+
+// Does it go along a row? A `for` mostly does, and a `parallel` inside of another loop.
+bool IsRow(const FunctionEmitter& emitter, const ir::Inst& loop);
 
 // Iterations that the loop has at most, by what is known of its bounds.
 uint64_t MostTrips(const FunctionEmitter& emitter, const ir::Inst& loop);

