@@ -550,6 +550,12 @@ bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
+  if (emitter.IsBorder(CounterOf(emitter.function(), loop))) {
+    Remember(emitter, loop, "one iteration at a time: it is a border");
+    const ScalarInside scalar(emitter);
+    emitter.EmitScalarLoop(loop, emitter.Get(emitter.function().operand(loop, 0)), {});
+    return true;
+  }
   const LoopPlan plan = PlanOf(emitter, loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
