@@ -176,6 +176,83 @@ TEST(SplitBorders, QuestionsThatLeanOnOthers) {
 )"));
 }
 
+// A condition that only the loop itself can answer, beside those that are answered before.
+TEST(SplitBorders, GuardsOfTheLoopItself) {
+  CheckWidths(Row("      %i = add %x, %zero : index\n",
+                  R"(      %u = ge %x, %one : index
+      %s = lt %x, %last : index
+      %odd = and %x, %one : index
+      %t = eq %odd, %zero : index
+      %us = and %u, %s : bool
+      %g = and %us, %t : bool
+)"));
+}
+
+// Counters at the end of their type: the sum of one and a number wraps.
+TEST(SplitBorders, CountersThatAreFar) {
+  Differential test(R"(frz 1
+func @main(%p: index, %q: index, %b: buffer<u8>) {
+  %zero = const 0 : index
+  %nine = const 9 : index
+  %one = const 1 : u8
+  %two = const 2 : u8
+  %from = max %p, %zero : index
+  parallel %x = %from to %q {
+    %sum = add %x, %nine : index
+    %c = ge %sum, %nine : index
+    %i = sub %x, %from : index
+    if %c {
+      store %b, %i, %one : u8
+      yield
+    } else {
+      store %b, %i, %two : u8
+      yield
+    }
+    yield
+  }
+  return
+}
+)");
+  uint64_t seed = 1;
+  for (int64_t p : {Least, int64_t{-4}, int64_t{0}, int64_t{5}, Most - 100, Most - 12, Most - 3})
+    for (int64_t q : {Least, int64_t{0}, int64_t{70}, Most - 10, Most - 1, Most})
+      if (q < 100 || p > 100) test.Check({{101}, {Index(p), Index(q)}, {}, ++seed});
+}
+
+// Scratch that a loop has filled: an index among its turns is inside, another is not.
+TEST(SplitBorders, WhatALoopHasTouched) {
+  Differential test(R"(frz 1
+func @main(%n: index, %k: i32, %m: index, %out: buffer<i32>) {
+  %zero = const 0 : index
+  %size = const 40 : index
+  %seven = const 7 : i32
+  %d = cast %k : index
+  %tile = alloc %size : i32
+  parallel %t = %zero to %n {
+    store %tile, %t, %seven : i32
+    yield
+  }
+  parallel %t = %zero to %n {
+    %i = sub %t, %d : index
+    %v = load %tile, %i : i32
+    store %out, %t, %v : i32
+    yield
+  }
+  parallel %t = %zero to %m {
+    %v = load %tile, %t : i32
+    store %out, %t, %v : i32
+    yield
+  }
+  return
+}
+)");
+  uint64_t seed = 1;
+  for (int64_t n : {0, 1, 17, 39, 40, 41, 60})
+    for (int64_t k : {-25, -1, 0, 1, 3, 40})
+      for (int64_t m : {int64_t{0}, n, n + 1, int64_t{40}, int64_t{41}})
+        test.Check({{64}, {Index(n), I32(k), Index(m)}, {}, ++seed});
+}
+
 // Every turn reads an element that one of them writes, and a row that may be the one that is written.
 TEST(SplitBorders, ElementThatALoopWrites) {
   for (const bool is_later : {false, true}) {
@@ -213,25 +290,30 @@ func @main(%n: u32, %r: index, %k: index, %c: index, %d: buffer<i32>) {{
 
 // Rows that overlap, by less than they are long.
 TEST(SplitBorders, RowsThatOverlap) {
-  Differential test(R"(frz 1
-func @main(%n: index, %p: index, %q: index, %d: buffer<i32>) {
+  // Read before the row is written, or between two that write it.
+  for (std::string_view before : {"", "    store %d, %o, %seven : i32\n"}) {
+    Differential test(fmt::format(R"(frz 1
+func @main(%n: index, %p: index, %q: index, %d: buffer<i32>) {{
   %zero = const 0 : index
-  parallel %j = %zero to %n {
+  %seven = const 7 : i32
+  parallel %j = %zero to %n {{
     %o = add %p, %j : index
     %t = add %q, %j : index
-    %x = load %d, %t : i32
+{}    %x = load %d, %t : i32
     %y = add %x, %x : i32
     store %d, %o, %y : i32
     yield
-  }
+  }}
   return
-}
-)");
-  uint64_t seed = 1;
-  for (int64_t n : {0, 1, 3, 16, 40, 65, 130})
-    for (int64_t p : {0, 1, 7, 20, 65, 129, 130})
-      for (int64_t q : {0, 1, 8, 19, 64, 130, 131})
-        test.Check({{260}, {Index(n), Index(p), Index(q)}, {}, ++seed});
+}}
+)",
+                                  before));
+    uint64_t seed = 1;
+    for (int64_t n : {0, 1, 3, 16, 40, 65, 130})
+      for (int64_t p : {0, 1, 7, 20, 65, 129, 130})
+        for (int64_t q : {0, 1, 8, 19, 64, 130, 131})
+          test.Check({{261}, {Index(n), Index(p), Index(q)}, {}, ++seed});
+  }
 }
 
 }  // namespace

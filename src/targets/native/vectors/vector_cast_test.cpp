@@ -109,6 +109,8 @@ TEST(VectorCast, BoundsAreKnown) {
   for (auto [low, high] : {std::pair{"-32768.0", "32767.0"},
                            {"-32768.5", "32767.5"},
                            {"-32769.0", "32768.0"},
+                           {"-32768.0", "32768.0"},
+                           {"0.0", "256.0"},
                            {"0.0", "255.0"},
                            {"-1.0", "256.0"}})
     for (ir::Type to : {ir::types::I16, ir::types::U8, ir::types::U16, ir::types::I8})
