@@ -15,6 +15,7 @@ using Whole = __int128;
 constexpr Whole Far = Whole{1} << 60;  // sums of a few such numbers do not wrap
 constexpr size_t MostInsts = 300;      // of a body: it is copied three times
 constexpr size_t MostBounds = 8;
+constexpr int64_t MostTurns = 64;  // of a border
 
 class Questions {
  public:
@@ -41,10 +42,40 @@ class Questions {
     if (split_.bounds.empty()) CutAtElement(body);
     if (split_.bounds.empty() || !split_.pays || split_.bounds.size() > MostBounds)
       return std::nullopt;
+    if (!IsOneQuestion(split_) &&
+        !std::ranges::all_of(split_.bounds,
+                             [&](const BorderBound& bound) { return IsNear(bound); }))
+      return std::nullopt;
     return std::move(split_);
   }
 
  private:
+  // Does it leave a few turns out? Borders run one by one: of a remainder whose divisor is not the loop's length, nearly all
+  // turns would be one (batch_normalization's plane % channels).
+  bool IsNear(const BorderBound& bound) const {
+    if (bound.form.size() != 0 || bound.shift > MostTurns || bound.shift < -MostTurns) return false;
+    if (bound.is_lower) return !bound.value.valid();
+    return bound.value.valid() && RootOf(bound.value) == RootOf(end_);
+  }
+
+  // Without casts, and numbers that are added.
+  ValueId RootOf(ValueId value) const {
+    for (int step = 0; step < 4; ++step) {
+      const InstId def = function_.values[value.index].def;
+      if (!def.valid()) break;
+      const Inst& inst = function_.inst(def);
+      auto is_number = [&](uint32_t i) {
+        const InstId other = function_.values[function_.operand(inst, i).index].def;
+        return other.valid() && function_.inst(other).op == Op::Const;
+      };
+      if (inst.op == Op::Cast || ((inst.op == Op::Add || inst.op == Op::Sub) && is_number(1)))
+        value = function_.operand(inst, 0);
+      else
+        break;
+    }
+    return value;
+  }
+
   struct Place {
     IndexForm known;    // besides the counter, before the loop
     Whole low, high;    // and what the loop itself adds
@@ -321,6 +352,12 @@ class Rings {
 };
 
 }  // namespace
+
+bool IsOneQuestion(const BorderSplit& split) {
+  return split.bounds.size() == 1 && !split.leans &&
+         std::ranges::all_of(split.answers,
+                             [](const auto& entry) { return entry.second.decides.has_value(); });
+}
 
 struct BorderFinder::Parts {
   Questions questions;

@@ -41,6 +41,9 @@ struct BorderSplit {
   bool leans = false;  // one answer rests on another: then they hold in between only
 };
 
+// One bound decides everything: both of its sides have answers.
+bool IsOneQuestion(const BorderSplit& split);
+
 // A neighbor on a ring: (x + k w + c) % w with 0 <= x < w and c of -1, 0, 1. No division, no long way for long numbers that
 // no input of a judge has.
 struct Ring {

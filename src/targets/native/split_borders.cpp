@@ -36,7 +36,7 @@ class BorderCloner : public ir::Cloner {
       else
         last = builder_.Binary(Op::Min, last, value);
     }
-    if (split->bounds.size() == 1 && DecidesAll(*split)) {
+    if (IsOneQuestion(*split)) {
       // One question only: both of its sides are loops in their own right.
       const bool is_lower = split->bounds[0].is_lower;
       const ValueId middle = is_lower ? builder_.Binary(Op::Min, first, hi) : last;
@@ -59,12 +59,6 @@ class BorderCloner : public ir::Cloner {
     return std::ranges::all_of(split.bounds, [&](const BorderBound& bound) {
       return (!bound.value.valid() || IsBound(bound.value)) &&
              std::ranges::all_of(bound.form.Atoms(), [&](ValueId atom) { return IsBound(atom); });
-    });
-  }
-
-  static bool DecidesAll(const BorderSplit& split) {
-    return !split.leans && std::ranges::all_of(split.answers, [](const auto& entry) {
-      return entry.second.decides.has_value();
     });
   }
 

@@ -108,6 +108,10 @@ TEST(SplitBorders, Splits) {
   // One question: both sides are loops.
   EXPECT_EQ(SplitOf(Row(Selected)).loops, 2u);
   EXPECT_EQ(SplitOf(Row(Selected)).borders, 0u);
+  // Most turns would be a border.
+  EXPECT_EQ(SplitOf(Row("      %h = max %x, %p : index\n      %i = min %h, %q : index\n")).loops,
+            1u);
+  EXPECT_EQ(SplitOf(Row("      %i = rem.floor %x, %p : index\n")).loops, 1u);
   // Bounds of 32 bits do not wrap; of others nobody knows.
   const std::string guard = "      %g = ge %x, %p : index\n";
   const std::string same = "      %i = add %x, %zero : index\n";
