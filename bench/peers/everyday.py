@@ -27,7 +27,9 @@ def wrappers(header):
     for name, signature in SIGNATURES.items():
         if f" {name}(" not in header:
             continue
-        params, args = [], []
+        # Blocks of 256 lanes where the kernel has some of its own.
+        is_blocked = f"Status {name}(const frazil::LaunchConfig&" in header
+        params, args = [], ["frazil::LaunchConfig::Linear(p3)"] if is_blocked else []
         for i, part in enumerate(signature.split()):
             kind = TYPES[part.lstrip("<>")]
             if part[0] in "<>":
