@@ -5,7 +5,8 @@
     FRAZIL_THREADS=1 .cache/peers/bin/python bench/peers/peers.py [--build build/release]
 
 The kernels are compiled by `frazil build`, linked into a shared library of a few lines, and called through ctypes.
-Prints one line for each: the least time of ours and of the peer, and peer / ours (above 1: we are faster).
+Prints one line for each: the least time of ours and of the peer, and peer / ours (above 1: we are faster). Rows with
+PyTorch are left out where there is none. A kernel that `frazil build` has no native code for is named as missing.
 """
 
 import argparse
@@ -18,12 +19,19 @@ import time
 
 import numba
 import numpy as np
-import torch
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+import everyday
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = [
     "examples/kernels/saxpy.py", "examples/kernels/mandelbrot.py", "examples/kernels/black_scholes.py",
     "stdlib/kernels/activation/softmax.py", "stdlib/kernels/norm/layer_norm.py",
+    *everyday.KERNELS,
 ]
 WRAPPERS = r"""
 #include "peers.hpp"
@@ -48,10 +56,11 @@ int layer_norm(const float* x, const float* g, const float* b, float* y, size_t 
 """
 
 
-def build(folder, where):
-    subprocess.run([where / "bin/frazil", "build", *[ROOT / k for k in KERNELS], "--embed", folder, "--name", "peers"],
+def build(folder, where, only):
+    kernels = [k for k in KERNELS if not only or any(f"def {name}(" in (ROOT / k).read_text() for name in only)]
+    subprocess.run([where / "bin/frazil", "build", *[ROOT / k for k in kernels], "--embed", folder, "--name", "peers"],
                    check=True, stdout=subprocess.DEVNULL)
-    (folder / "wrap.cpp").write_text(WRAPPERS)
+    (folder / "wrap.cpp").write_text((WRAPPERS if not only else '#include "peers.hpp"\n') + everyday.wrappers((folder / "peers.hpp").read_text()))
     subprocess.run(["clang++-22", "-std=c++20", "-O2", "-fPIC", "-shared", f"-I{ROOT}/src", f"-I{folder}",
                     folder / "wrap.cpp", folder / "peers.cpp", where / "libfrazil_embed.a", where / "libfrazil_base.a",
                     "-lfmt", "-lpthread", "-o", folder / "peers.so"], check=True)
@@ -140,11 +149,13 @@ def rows(library, draw):
         x = draw.standard_normal((count, cols), dtype=np.float32)
         y = np.empty_like(x)
         g, b = np.ones(cols, np.float32), np.zeros(cols, np.float32)
+        ours = lambda: library.softmax(pointer(x), pointer(y), ctypes.c_size_t(count), ctypes.c_size_t(cols))
+        compare(f"softmax {count} x {cols}", ours, lambda: numba_softmax(x, y), "numba fastmath")
+        if torch is None:
+            continue
         tx, tg, tb = torch.from_numpy(x), torch.from_numpy(g), torch.from_numpy(b)
         out = torch.empty_like(tx)
-        ours = lambda: library.softmax(pointer(x), pointer(y), ctypes.c_size_t(count), ctypes.c_size_t(cols))
         compare(f"softmax {count} x {cols}", ours, lambda: torch.softmax(tx, 1, out=out), "torch")
-        compare(f"softmax {count} x {cols}", ours, lambda: numba_softmax(x, y), "numba fastmath")
         compare(f"layer_norm {count} x {cols}",
                 lambda: library.layer_norm(pointer(x), pointer(g), pointer(b), pointer(y), ctypes.c_size_t(count),
                                            ctypes.c_size_t(cols), ctypes.c_float(1e-5)),
@@ -154,11 +165,18 @@ def rows(library, draw):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    where = parser.parse_args().build.resolve()
-    torch.set_num_threads(1)
+    parser.add_argument("--only", default="", help="names of kernels of everyday.py, with commas between them")
+    options = parser.parse_args()
+    where = options.build.resolve()
+    only = [name for name in options.only.split(",") if name]
+    if torch is not None:
+        torch.set_num_threads(1)
     draw = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as temporary:
-        library = build(pathlib.Path(temporary), where)
+        library = build(pathlib.Path(temporary), where, only)
+        everyday.run(library, draw, compare, only)
+        if only:
+            return
         for n in (4096, 1 << 20, 1 << 25):
             x, y = (draw.standard_normal(n, dtype=np.float32) for _ in range(2))
             compare(f"saxpy {n}",

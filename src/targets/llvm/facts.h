@@ -50,6 +50,9 @@ bool IsInsideAt(const ir::Function& function, const FunctionFacts& facts, ir::In
 // Has a loop that was gone through touched the element?
 bool WasInside(const ir::Function& function, const FunctionFacts& facts, ir::InstId access,
                ir::InstId lanes);
+// Numbers below which every element of the access's buffer, from 0 on, was touched by a loop that was gone through.
+std::vector<ir::ValueId> TouchedBelow(const ir::Function& function, const FunctionFacts& facts,
+                                      ir::InstId access, ir::InstId lanes);
 // Is a bound of the loop from 0 to below 2^62?
 bool IsShortBound(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& loop,
                   uint32_t bound);

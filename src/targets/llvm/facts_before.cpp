@@ -35,6 +35,24 @@ class Before {
     return false;
   }
 
+  // Ends of loops from 0 that have touched the element of every turn's own number.
+  std::vector<ValueId> Ends(ValueRanges& ranges) const {
+    std::vector<ValueId> ends;
+    for (const Inst* const done : done_) {
+      const IntRange first = ranges.Int(function_.operand(*done, 0));
+      if (StepOf(*done) != 1 || first.low != 0 || first.high != 0) continue;
+      const std::vector<ir::InstId>& body = function_.region(Function::region_of(*done, 0)).insts;
+      if (std::ranges::any_of(body, [&](ir::InstId id) {
+            const Inst& inst = function_.inst(id);
+            return (inst.op == Op::Load || inst.op == Op::Store) &&
+                   function_.operand(inst, 0) == function_.operand(access_, 0) &&
+                   function_.operand(inst, 1) == CounterOf(*done);
+          }))
+        ends.push_back(function_.operand(*done, 1));
+    }
+    return ends;
+  }
+
  private:
   void FindDone(ir::RegionId region, ir::InstId place) {
     for (ir::InstId id : function_.region(region).insts) {
@@ -79,6 +97,11 @@ class Before {
 bool WasInside(const Function& function, const FunctionFacts& facts, ir::InstId access,
                ir::InstId lanes) {
   return Before(function, facts, access, lanes).HasTouched();
+}
+
+std::vector<ValueId> TouchedBelow(const Function& function, const FunctionFacts& facts,
+                                  ir::InstId access, ir::InstId lanes) {
+  return Before(function, facts, access, lanes).Ends(*facts.ranges);
 }
 
 }  // namespace frazil::targets

@@ -87,6 +87,12 @@ class Context {
     return sums.IsNotNegative(index) && sums.IsLess(index, length, /*strict=*/true);
   }
 
+  // From 0 to below the value, of which nothing else is known.
+  bool IsBelow(ValueId index, ValueId value) const {
+    const bool is_from_0 = facts_.ranges->Int(index).low >= 0 || Sums().IsNotNegative(index);
+    return is_from_0 && IsSurelyLess(index, value, /*strict=*/true);
+  }
+
   // Does that follow in one way or the other?
   bool IsSurelyLess(ValueId a, ValueId b, bool strict) const {
     return IsLess(a, b, strict) || Sums().IsLess(a, b, strict);
@@ -244,9 +250,11 @@ class Context {
 
   void AddOrder(ValueId low, ValueId high, bool strict) {
     orders_.push_back({low, high, strict});
-    // What is below the lesser of two is below both.
+    // What is below the lesser of two is below both; what is above the greater, above both.
     if (const Inst* const least = DefinitionOf(high, Op::Min))
       for (uint32_t i : {0u, 1u}) AddOrder(low, function_.operand(*least, i), strict);
+    if (const Inst* const most = DefinitionOf(low, Op::Max))
+      for (uint32_t i : {0u, 1u}) AddOrder(function_.operand(*most, i), high, strict);
   }
 
   static std::optional<bool> Either(bool is_true, bool is_false) {
@@ -335,8 +343,12 @@ bool IsInsideAt(const Function& function, const FunctionFacts& facts, ir::InstId
       shape != facts.shapes.end() && context.IsInShape(index, shape->second))
     return true;
   const ir::InstId made = function.values[buffer.index].def;
-  if (made.valid() && function.inst(made).op == Op::Alloc)
-    return context.IsBelowLength(index, function.operand(function.inst(made), 0));
+  if (made.valid() && function.inst(made).op == Op::Alloc &&
+      context.IsBelowLength(index, function.operand(function.inst(made), 0)))
+    return true;
+  if (std::ranges::any_of(TouchedBelow(function, facts, access, lanes),
+                          [&](ValueId end) { return context.IsBelow(index, end); }))
+    return true;
   const bool is_below = std::ranges::any_of(function.insts, [&](const Inst& length) {
     return length.op == Op::Length && function.operand(length, 0) == buffer &&
            context.IsBelowLength(index, Function::result_of(length));

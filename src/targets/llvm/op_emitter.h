@@ -15,6 +15,7 @@
 
 #include "exec/native/native_run.h"
 #include "ir/program.h"
+#include "targets/llvm/ranges.h"
 
 namespace frazil::targets {
 
@@ -54,6 +55,9 @@ class OpEmitter {
   // fit: whoever may trap has tested that. `part` is the attribute of xfield.part and digest.part.
   llvm::Value* Compute(ir::Op op, ir::Type type, ir::Type from,
                        std::span<llvm::Value* const> operands, int64_t part = 0);
+  // A float as an integer where its range says that it fits without its fraction, and is no NaN: nothing is tested then.
+  static bool FitsInteger(ir::Type type, FloatRange range);
+  llvm::Value* CastInside(ir::Type type, llvm::Value* value) { return ToInteger(type, value); }
   // The one quiet NaN if it is any NaN; f32, f64 or vectors of them.
   llvm::Value* Canonical(llvm::Value* value);
 
@@ -92,6 +96,8 @@ class OpEmitter {
   V RoundToIntegral(ir::Op op, V x);
   V Compare(ir::Op op, ir::Type type, V a, V b);
   V Cast(ir::Type type, ir::Type from, V a);
+  V LanesToInteger(ir::Type type, V a);
+  V ToInteger(ir::Type type, V a);  // of what fits
   V CastToFloat(ir::Type type, ir::Type from, V a);
   V Bitcast(ir::Type type, ir::Type from, V a);
   V RoundToOdd(V f64);                  // to f32

@@ -4,6 +4,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <cmath>
+
 #include "base/check.h"
 #include "base/number/goldilocks.h"
 #include "targets/llvm/op_emitter.h"
@@ -278,12 +280,60 @@ llvm::Value* OpEmitter::CastToFloat(ir::Type type, ir::Type from, V a) {
   return is_signed ? builder_.CreateSIToFP(a, to) : builder_.CreateUIToFP(a, to);
 }
 
+// Through 32 bits with a sign where they hold every value: every machine converts to those.
+llvm::Value* OpEmitter::ToInteger(ir::Type type, V a) {
+  const uint32_t bits = static_cast<uint32_t>(ir::BitsOf(type));
+  llvm::Type* const wide = Lanes(builder_.getIntNTy(std::max(bits, 32u)), a);
+  const V whole = ir::IsSigned(type.scalar) || bits < 32 ? builder_.CreateFPToSI(a, wide)
+                                                         : builder_.CreateFPToUI(a, wide);
+  return bits < 32 ? builder_.CreateTrunc(whole, Lanes(TypeOf(type), a)) : whole;
+}
+
+bool OpEmitter::FitsInteger(ir::Type type, FloatRange range) {
+  const int bits = ir::BitsOf(type);
+  const bool is_signed = ir::IsSigned(type.scalar);
+  // A bound that is no double is left out: 2^63 itself is one, what stands before it is not.
+  const double end = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  return !range.nan && range.low >= (is_signed ? -end : 0) && range.high < end;
+}
+
+// Bounds first, so that the conversion itself never meets what does not fit. LLVM's fptosi.sat on vectors is one lane after
+// the other: a mix of 2^20 i16 through f32 on AVX-512 took 978 us with it and takes 203.
+llvm::Value* OpEmitter::LanesToInteger(ir::Type type, V a) {
+  const bool is_signed = ir::IsSigned(type.scalar);
+  const uint32_t bits = static_cast<uint32_t>(ir::BitsOf(type));
+  const llvm::APInt least =
+      is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getZero(bits);
+  const llvm::APInt most =
+      is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  const llvm::fltSemantics& format = a->getType()->getScalarType()->getFltSemantics();
+  auto bound = [&](const llvm::APInt& value) {
+    llvm::APFloat number(format);
+    const auto status = number.convertFromAPInt(value, is_signed, llvm::APFloat::rmTowardZero);
+    return std::pair(llvm::ConstantFP::get(a->getType(), number), status == llvm::APFloat::opOK);
+  };
+  const auto [low, low_exact] = bound(least);
+  const auto [high, high_exact] = bound(most);
+  CHECK(low_exact);
+  // A NaN is not above the least: it becomes that.
+  const V from_low = builder_.CreateSelect(builder_.CreateFCmpOGT(a, low), a, low);
+  const V inside = builder_.CreateSelect(builder_.CreateFCmpOLT(from_low, high), from_low, high);
+  V result = ToInteger(type, inside);
+  if (!high_exact)
+    result = builder_.CreateSelect(builder_.CreateFCmpOGT(a, high),
+                                   llvm::ConstantInt::get(result->getType(), most), result);
+  if (is_signed)
+    result = builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), Int(result, 0), result);
+  return result;
+}
+
 llvm::Value* OpEmitter::Cast(ir::Type type, ir::Type from, V a) {
   if (ir::IsFloat(type.scalar)) return CastToFloat(type, from, a);
   if (type == from) return a;
   llvm::Type* const to = Lanes(TypeOf(type), a);
   if (ir::IsFloat(from.scalar)) {
     if (IsHalf(from.scalar)) a = WidenHalf(from.scalar, a);
+    if (to->isVectorTy() && ir::IsFixedInt(type.scalar)) return LanesToInteger(type, a);
     const auto id =
         ir::IsSigned(type.scalar) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return builder_.CreateIntrinsic(id, {to, a->getType()}, {a});

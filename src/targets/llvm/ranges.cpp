@@ -248,6 +248,13 @@ IntRange ValueRanges::IntOf(const Inst& inst) {
       while (bits <= std::max(a.high, b.high)) bits *= 2;
       return {std::max(a.low, b.low), std::min({a.high + b.high, bits - 1, type.high})};
     }
+    case Op::Shl: {
+      const IntRange a = operand(0), b = operand(1);
+      // What wraps is found to be outside of the type by whoever asks.
+      if (a.low < 0 || a.high > INT64_MAX || b.low < 0 || b.high >= ir::BitsOf(inst.type))
+        return type;
+      return {a.low << static_cast<int>(b.low), a.high << static_cast<int>(b.high)};
+    }
     case Op::Shr: {
       const IntRange a = operand(0), b = operand(1);
       if (a.low < 0 || b.low != b.high || b.low < 0) return type;

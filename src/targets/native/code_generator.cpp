@@ -137,16 +137,11 @@ class Complaints : public llvm::DiagnosticHandler {
 
 // Every called function, callees first, then the entry in its uniform form.
 void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const BufferTests& tests,
-                const NativeOptions& options, llvm::Module& module, Generated& generated) {
-  ModuleEmitter shared{lowered,
-                       facts,
-                       options.level,
-                       options.metered,
-                       options.vectorize,
-                       options.tuned,
-                       options.stream_bytes,
-                       tests,
-                       module};
+                const Borders& borders, const NativeOptions& options, llvm::Module& module,
+                Generated& generated) {
+  ModuleEmitter shared{lowered,           facts,         options.level,        options.metered,
+                       options.vectorize, options.tuned, options.stream_bytes, tests,
+                       borders,           module};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -204,10 +199,16 @@ Result<Generated> Generate(const ir::Program& given, const ir::Program& source,
   TRY_VOID(PlaceFolds(lowered, options));
   HoistInvariants(lowered);
   BufferTests tests(lowered.functions.size());
+  Borders borders(lowered.functions.size());
   if (options.vectorize && !options.metered) {
     TRY_VOID(SplitSums(lowered));
     tests = TRY(SplitProducts(lowered));
     HoistInvariants(lowered);
+    // Its copy would give the values that `tests` names other numbers.
+    if (std::ranges::all_of(tests, [](const auto& of_function) { return of_function.empty(); })) {
+      borders = TRY(SplitBorders(lowered));
+      HoistInvariants(lowered);
+    }
   }
   InitializeLlvm();
   std::string complaint;
@@ -226,7 +227,7 @@ Result<Generated> Generate(const ir::Program& given, const ir::Program& source,
   facts.functions[lowered.entry.index].shapes =
       ShapesOf(source.entry_function(), lowered.entry_function());
   Generated generated;
-  EmitModule(lowered, facts, tests, options, module, generated);
+  EmitModule(lowered, facts, tests, borders, options, module, generated);
   generated.recursive = std::ranges::find(facts.recursive, true) != facts.recursive.end();
   llvm::raw_string_ostream stream(generated.bytes);
   // Wrong code would be compiled without a word.

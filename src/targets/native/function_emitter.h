@@ -17,6 +17,7 @@
 #include "exec/native/native_code.h"
 #include "ir/program.h"
 #include "targets/llvm/region_emitter.h"
+#include "targets/native/split_borders.h"
 #include "targets/native/split_product.h"
 
 namespace frazil::targets::native {
@@ -33,6 +34,7 @@ struct ModuleEmitter {
   bool tuned;
   uint64_t stream_bytes;
   const BufferTests& buffer_tests;
+  const Borders& borders;
   llvm::Module& module;
   bool uses_run = false;                           // some instruction reads or writes the run
   bool could_tune = false;                         // some loop would be another if `tuned`
@@ -67,6 +69,10 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   // What a product's tests (split_product.h) have found where a region stands: every access inside, buffers apart.
   bool IsTested(ir::RegionId region) const { return TestAround(region) != nullptr; }
   bool IsDistinct(ir::RegionId region, ir::ValueId a, ir::ValueId b) const;
+  // Is it the counter of a border (split_borders.h)?
+  bool IsBorder(ir::ValueId counter) const {
+    return shared_.borders[id_.index].contains(counter.index);
+  }
   // Two buffers of which one is scratch.
   bool NeverSame(ir::ValueId a, ir::ValueId b) const;
   // The plan of the loop whose iterations, or lanes, what is emitted now belongs to: what it has tested holds.

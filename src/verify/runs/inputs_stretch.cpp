@@ -26,6 +26,7 @@ constexpr int64_t MostVolume = 50'000;
 constexpr int64_t MostLength = 1 << 15;
 constexpr int64_t MostTile = 100'000;
 constexpr uint64_t MostNudged = 70'000;
+constexpr uint64_t LeastOwnSize = 32, MostOwnSize = 1100;
 constexpr int64_t HeavyLength = 3 * 4096 + 200;  // what a run's fuel is enough for
 constexpr uint64_t FirstLate = 56;
 constexpr uint64_t FirstNone = 44;  // from here each size is 0 once
@@ -89,6 +90,18 @@ std::vector<int64_t> InputMaker::Sizes(uint64_t number) {
                        : has_strides ? (tile[0] + tile[1] + tile[2] > 400 ? 404 : 72)
                                      : random_.Between(0, 3);
     return sizes;
+  }
+  // One is a number of the programs, as of a block that scratch is made for, each of them once; the others leave the fuel to
+  // its turns. Small ones come by themselves.
+  if (number >= FirstLate && number % 4 == 1) {
+    uint64_t turn = (number - FirstLate) / 4;
+    for (size_t at : free)
+      for (const std::vector<uint64_t>& words : edges_[at]) {
+        if (words[0] < LeastOwnSize || words[0] > MostOwnSize || turn-- != 0) continue;
+        for (size_t other : free) sizes[other] = random_.Between(1, 3);
+        sizes[at] = static_cast<int64_t>(words[0]);
+        return sizes;
+      }
   }
   // Loops are not nested deeper than three, or as deep as there are sizes.
   const bool is_deep = random_.Chance(50);

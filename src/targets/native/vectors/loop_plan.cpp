@@ -451,7 +451,7 @@ class Planner {
     for (size_t s = 0; s < plan_.accesses.size(); ++s) {
       if (!plan_.accesses[s].is_store) continue;
       for (size_t x = 0; x < plan_.accesses.size(); ++x)
-        if (x != s && !CheckPair(plan_.accesses[s], plan_.accesses[x], x > s)) return;
+        if (x != s && !CheckPair(s, x)) return;
     }
     std::ranges::sort(plan_.disjoint);
     plan_.disjoint.erase(std::unique(plan_.disjoint.begin(), plan_.disjoint.end()),
@@ -459,20 +459,29 @@ class Planner {
   }
 
   // A store and another access. Loads of a block come before its stores; stores keep their order.
-  bool CheckPair(const LoopAccess& store, const LoopAccess& other, bool other_is_later) {
+  bool CheckPair(size_t store_number, size_t other_number) {
+    const LoopAccess& store = plan_.accesses[store_number];
+    const LoopAccess& other = plan_.accesses[other_number];
+    const bool other_is_later = other_number > store_number;
     if (store.shape == Shape::Row) return true;  // CheckRow has seen it
     const bool is_same = store.buffer == other.buffer;
     const bool is_same_type =
         function_.type(store.buffer).element() == function_.type(other.buffer).element();
     bool is_safe = false;
+    bool is_unknown = is_same && other.shape == Shape::Uniform && other.hoisted && !other.is_store;
     if (is_same_type && other.shape == Shape::Unit && other.hoisted) {
       std::optional<int64_t> ahead = (other.offset - store.offset).constant();
+      is_unknown = is_same && !ahead && !other.is_store;
       if (other.is_store)
         is_safe = ahead == 0;
       else
         is_safe = ahead && (*ahead > 0 || (*ahead == 0 && !other_is_later));
     }
     if (is_safe) return true;
+    if (is_unknown) {
+      plan_.meetings.push_back({store_number, other_number, other_is_later});
+      return true;
+    }
     if (is_same) return Refuse("iterations meet in a buffer");
     if (IsScratch(store.buffer) || IsScratch(other.buffer)) return true;
     AddDisjoint(store.buffer, other.buffer);

@@ -61,11 +61,18 @@ struct LoopFold {
   ir::InstId step = {};
 };
 
+// A store and a load of one buffer, both at places that are known before the loop: do iterations meet there?
+struct LoopMeeting {
+  size_t store, load;     // accesses
+  bool is_later = false;  // the load comes behind the store
+};
+
 struct LoopPlan {
   std::string refusal;  // why it runs one iteration at a time; empty if it need not
   std::vector<LoopAccess> accesses;
   std::vector<LoopRow> rows;
   std::vector<std::pair<ir::ValueId, ir::ValueId>> disjoint;
+  std::vector<LoopMeeting> meetings;                         // tested before the loop
   std::vector<std::pair<ir::ValueId, ir::ValueId>> at_most;  // parameters: first <= second
   std::vector<LoopFold> folds;
   std::vector<bool> uniform;     // by value: the same in all lanes of a block

@@ -67,6 +67,22 @@ TEST(LoopPlan, DifferentSumsAreOneIndex) {
   EXPECT_EQ(plan.refusal, "");
 }
 
+TEST(LoopPlan, MeetingsAreAskedBeforeTheLoop) {
+  const LoopPlan ahead = Plan(TwoBuffers,
+                              "    %j = add %i, %c : index\n    %a = load %z, %j : f32\n    store "
+                              "%z, %i, %a : f32\n");
+  EXPECT_EQ(ahead.refusal, "");
+  ASSERT_EQ(ahead.meetings.size(), 1u);
+  EXPECT_FALSE(ahead.meetings[0].is_later);
+  const LoopPlan one = Plan(TwoBuffers,
+                            "    %b = load %x, %i : f32\n    store %z, %i, %b : f32\n    %a = load "
+                            "%z, %c : f32\n    store %z, %i, %a : f32\n");
+  EXPECT_EQ(one.refusal, "");
+  ASSERT_EQ(one.meetings.size(), 2u);
+  EXPECT_TRUE(one.meetings[0].is_later);
+  EXPECT_FALSE(one.meetings[1].is_later);
+}
+
 TEST(LoopPlan, Refusals) {
   auto refusal = [](const std::string& body,
                     const std::string& head = "parallel %i = %zero to %n") {
@@ -75,10 +91,10 @@ TEST(LoopPlan, Refusals) {
   EXPECT_EQ(refusal("    %j = sub %i, %one : index\n    %a = load %z, %j : f32\n    store %z, %i, "
                     "%a : f32\n"),
             "iterations meet in a buffer");
-  EXPECT_EQ(
-      refusal(
-          "    %j = add %i, %c : index\n    %a = load %z, %j : f32\n    store %z, %i, %a : f32\n"),
-      "iterations meet in a buffer");
+  // Two that write: nobody asks how far apart they are.
+  EXPECT_EQ(refusal("    %j = add %i, %c : index\n    %a = load %x, %i : f32\n    store %z, %j, %a "
+                    ": f32\n    store %z, %i, %a : f32\n"),
+            "iterations meet in a buffer");
   EXPECT_EQ(refusal("    %j = mul %i, %two : index\n    %a = load %x, %i : f32\n    store %z, %j, "
                     "%a : f32\n"),
             "it stores elsewhere than side by side");

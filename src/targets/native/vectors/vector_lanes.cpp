@@ -114,8 +114,13 @@ void LaneEmitter::EmitPure(const Inst& inst) {
   LlvmValues in;
   const bool is_uniform = TakeOperands(inst, in);
   const ir::Type from = function().type(function().operand(inst, 0));
+  const bool is_inside =
+      inst.op == Op::Cast && !is_uniform && Contains(ir::sets::Wide, from.scalar) &&
+      IsFixedInt(inst.type.scalar) &&
+      OpEmitter::FitsInteger(inst.type, facts().ranges->Float(function().operand(inst, 0)));
   llvm::Value* value =
-      is_uniform || ops_.ComputesVector(inst.op, inst.type, from) || inst.op == Op::Select
+      is_inside ? ops_.CastInside(inst.type, in[0])
+      : is_uniform || ops_.ComputesVector(inst.op, inst.type, from) || inst.op == Op::Select
           ? ops_.Compute(inst.op, inst.type, from, in)
           : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);

@@ -54,6 +54,7 @@ class VectorLoop {
     done_ = emitter_.NewBlock("done");
     for (const LoopRow& row : plan_.rows) tiles_.push_back(TileOf(row));
     llvm::Value* fits = TestAccesses(emitter_, loop_, plan_, lo_, count_, hoisted_);
+    for (const LoopMeeting& meeting : plan_.meetings) fits = And(fits, NeverMeet(meeting));
     for (auto [a, b] : plan_.at_most)
       fits = And(fits, builder_.CreateICmpSLE(Extended(a), Extended(b)));
     for (auto [a, b] : plan_.disjoint)
@@ -110,6 +111,22 @@ class VectorLoop {
     to_otherwise.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
     builder_.CreateCondBr(condition, vector, otherwise);
     builder_.SetInsertPoint(vector);
+  }
+
+  // Reads ahead of what is written, or where nothing is; of one element, before the last iteration writes it. The indices
+  // are inside of the buffer, or the loop is not taken: their difference does not wrap.
+  llvm::Value* NeverMeet(const LoopMeeting& meeting) {
+    const LoopAccess& store = plan_.accesses[meeting.store];
+    const LoopAccess& load = plan_.accesses[meeting.load];
+    llvm::Value* ahead = EvaluateForm(emitter_, load.offset - store.offset);
+    if (load.shape == Shape::Uniform) {
+      llvm::Value* writes =
+          meeting.is_later ? count_ : builder_.CreateSub(count_, builder_.getInt64(1));
+      return builder_.CreateICmpUGE(builder_.CreateSub(ahead, lo_), writes);
+    }
+    llvm::Value* is_ahead =
+        builder_.CreateICmpSGE(ahead, builder_.getInt64(meeting.is_later ? 1 : 0));
+    return builder_.CreateOr(is_ahead, builder_.CreateICmpSLE(ahead, builder_.CreateNeg(count_)));
   }
 
   bool IsTestedOutside(ir::ValueId a, ir::ValueId b) const {
@@ -555,6 +572,12 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
     return Remember(emitter, loop, "64 elements at a time, in the tree of a fold"), true;
   }
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
+  if (emitter.IsBorder(CounterOf(emitter.function(), loop))) {
+    Remember(emitter, loop, "one iteration at a time: it is a border");
+    const ScalarInside scalar(emitter);
+    emitter.EmitScalarLoop(loop, emitter.Get(emitter.function().operand(loop, 0)), {});
+    return true;
+  }
   const LoopPlan plan = PlanOf(emitter, loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
