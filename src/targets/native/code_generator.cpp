@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ir/lower/lower.h"
 #include "targets/native/folds.h"
 #include "targets/native/function_emitter.h"
 #include "targets/native/hoist.h"
@@ -163,6 +164,7 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Buf
   FunctionEmitter(shared, lowered.entry, entry, true).EmitEntry();
   generated.uses_run = shared.uses_run;
   generated.tuned = !shared.could_tune;
+  generated.lost_fold = shared.lost_fold;
 }
 
 // Parameters keep their numbers; results that are tensors are parameters behind them.
@@ -228,6 +230,11 @@ Result<Generated> Generate(const ir::Program& given, const ir::Program& source,
       ShapesOf(source.entry_function(), lowered.entry_function());
   Generated generated;
   EmitModule(lowered, facts, tests, borders, options, module, generated);
+  // What loops were made into since PlaceFolds may have left a fold that is no tree any more.
+  if (generated.lost_fold) {
+    MachinePool::Get().GiveBack(std::move(machine), options.level, optimize);
+    return Generate(TRY(ir::ExpandFolds(given)), source, options, output);
+  }
   generated.recursive = std::ranges::find(facts.recursive, true) != facts.recursive.end();
   llvm::raw_string_ostream stream(generated.bytes);
   // Wrong code would be compiled without a word.

@@ -17,6 +17,7 @@ struct Generated {
   bool uses_run = false;
   bool tuned = true;  // there is no better form than this one
   bool recursive = false;
+  bool lost_fold = false;  // this is no code: the folds have to be loops
 };
 
 // The entry function of the uniform form has this name.

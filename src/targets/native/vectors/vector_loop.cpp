@@ -568,7 +568,12 @@ bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
   if (IsTree(loop)) {
-    EmitTree(emitter, loop, PlanOf(emitter, loop));
+    const LoopPlan plan = PlanOf(emitter, loop);
+    if (!plan.refusal.empty()) {
+      emitter.shared().lost_fold = true;
+      return false;  // any code will do
+    }
+    EmitTree(emitter, loop, plan);
     return Remember(emitter, loop, "64 elements at a time, in the tree of a fold"), true;
   }
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
