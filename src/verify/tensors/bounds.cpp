@@ -30,9 +30,13 @@ bool Bounds::Prove(const Polynomial& polynomial, std::set<FormId> positive, int 
   if (depth == 0) return false;
   // Quotients first: what they divide has indices.
   const std::vector<FormId> atoms = polynomial.Atoms();
-  for (const FormId atom : atoms)
-    if (forms_.node(atom).kind == Kind::Quotient)
-      return WithoutQuotient(polynomial, atom, positive, depth);
+  bool has_quotients = false;
+  for (const FormId atom : atoms) {
+    if (forms_.node(atom).kind != Kind::Quotient) continue;
+    if (WithoutQuotient(polynomial, atom, positive, depth)) return true;
+    has_quotients = true;
+  }
+  if (has_quotients) return false;
   for (const FormId atom : atoms)
     if (forms_.node(atom).kind == Kind::Index)
       return WithoutIndex(polynomial, atom, std::move(positive), depth);

@@ -74,8 +74,8 @@ void SetParams(World& world, const Function& entry, const ir::Guard& guard) {
 
 // Each tensor of a negative size that the second makes, the first makes too, and not later.
 bool NeedsNoMore(const Traps& source, const Traps& candidate) {
-  return std::ranges::all_of(candidate.needs_before(), [&](const Need& need) {
-    return std::ranges::any_of(source.needs_after(), [&](const Need& other) {
+  return std::ranges::all_of(candidate.needs(), [&](const Need& need) {
+    return std::ranges::any_of(source.needs(), [&](const Need& other) {
       return other.is_certain && other.size == need.size && other.traps <= need.traps;
     });
   });

@@ -29,9 +29,11 @@ void Traps::Walk(ScopeId scope, bool is_certain) {
   for (const InstId id : evaluator_.region(scope).insts) {
     if (!evaluator_.failure().empty() || world_.forms.is_exhausted()) break;
     const ir::Inst& inst = f.inst(id);
-    AddNeeds(scope, inst, is_certain, before_);
+    // These two test sizes before they make anything.
+    const bool tests_first = inst.op == Op::Broadcast || inst.op == Op::Concat;
+    if (!tests_first) AddNeeds(scope, inst, is_certain);
     Inst(scope, inst, is_certain);
-    AddNeeds(scope, inst, is_certain, after_);
+    if (tests_first) AddNeeds(scope, inst, is_certain);
   }
   world_.bounds.Forget(facts);
 }
@@ -93,15 +95,14 @@ void Traps::AddTrap(ScopeId scope, const ir::Inst& inst, std::vector<uint64_t> w
 }
 
 // Of the same memory as another tensor: reshape makes none.
-void Traps::AddNeeds(ScopeId scope, const ir::Inst& inst, bool is_certain,
-                     std::vector<Need>& needs) {
+void Traps::AddNeeds(ScopeId scope, const ir::Inst& inst, bool is_certain) {
   const ir::Function& f = evaluator_.function(scope);
   if (inst.op == Op::Reshape || inst.op == Op::If || inst.op == Op::Call) return;
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const Type type = f.type(Function::result_of(inst, k));
     if (!type.is_tensor()) continue;
     for (const FormId size : evaluator_.SizesOf(scope, type))
-      if (!world_.bounds.IsSize(size)) needs.push_back({size, lists_[0].size(), is_certain});
+      if (!world_.bounds.IsSize(size)) needs_.push_back({size, lists_[0].size(), is_certain});
   }
 }
 

@@ -12,7 +12,7 @@ namespace frazil::verify::tensors {
 // A tensor whose size may be negative is made, which takes more memory than there is.
 struct Need {
   FormId size;
-  size_t traps;     // so many of the list come before it, or more
+  size_t traps;     // so many of the list come before it
   bool is_certain;  // it is made wherever these do not trap
 };
 
@@ -23,8 +23,7 @@ class Traps {
   // All of the program's.
   void Read();
   const std::vector<FormId>& list() const { return lists_[0]; }
-  const std::vector<Need>& needs_before() const { return before_; }
-  const std::vector<Need>& needs_after() const { return after_; }
+  const std::vector<Need>& needs() const { return needs_; }
 
  private:
   void Walk(ScopeId scope, bool is_certain);
@@ -32,7 +31,7 @@ class Traps {
   void Add(FormId trap);
   void AddTrap(ScopeId scope, const ir::Inst& inst, std::vector<uint64_t> words,
                std::vector<FormId> children);
-  void AddNeeds(ScopeId scope, const ir::Inst& inst, bool is_certain, std::vector<Need>& needs);
+  void AddNeeds(ScopeId scope, const ir::Inst& inst, bool is_certain);
   void Scalar(ScopeId scope, const ir::Inst& inst);
   bool CannotTrap(const ir::Inst& inst, const std::vector<FormId>& operands) const;
   void Extract(ScopeId scope, const ir::Inst& inst);
@@ -56,7 +55,7 @@ class Traps {
   World& world_;
   std::vector<std::vector<FormId>> lists_ = {
       {}};  // the last is open; those before it come before it
-  std::vector<Need> before_, after_;
+  std::vector<Need> needs_;
 };
 
 }  // namespace frazil::verify::tensors
