@@ -168,16 +168,22 @@ bool Bounds::Fits(FormId form) const {
   if (node.kind != Kind::Sum) return true;
   constexpr int64_t Wide = 1ll << 61;
   if (IsAtLeast(form, -Wide) && IsLess(form, forms_.Number(Wide))) return true;
-  if (!IsAtLeast(form, 0)) return false;
-  // No more than a size of one of its indices.
+  // Between less than nothing by a size and a size, of those that are in it or of its indices.
   const Polynomial polynomial = forms_.PolynomialOf(form);
-  return std::ranges::any_of(polynomial.Atoms(), [&](FormId atom) {
+  std::vector<Polynomial> sizes;
+  for (const FormId atom : polynomial.Atoms()) {
     const bool is_index = forms_.node(atom).kind == Kind::Index;
-    if (!is_index && !sizes_.contains(atom)) return false;
     const FormId size = is_index ? forms_.node(atom).children[0] : atom;
-    const auto rest = forms_.PolynomialOf(size).Minus(polynomial);
+    if (sizes_.contains(size) || (is_index && Fits(size)))
+      sizes.push_back(forms_.PolynomialOf(size));
+  }
+  const auto reaches = [&](const Polynomial& size, int64_t sign) {
+    const auto rest = size.Plus(polynomial, sign);
     return rest && IsNonNegative(*rest);
-  });
+  };
+  return (IsAtLeast(form, 0) ||
+          std::ranges::any_of(sizes, [&](const Polynomial& size) { return reaches(size, 1); })) &&
+         std::ranges::any_of(sizes, [&](const Polynomial& size) { return reaches(size, -1); });
 }
 
 bool Bounds::IsWithinHere(FormId index, FormId size) const {

@@ -155,6 +155,8 @@ FormId Evaluator::Compute(ScopeId scope, const ir::Inst& inst, uint32_t result) 
     }
     case Op::Extract: {
       const std::vector<FormId> at = ValuesOf(scope, f.operands_of(inst).subspan(1));
+      const std::vector<FormId> sizes = SizesOf(scope, f.type(f.operand(inst, 0)));
+      for (size_t i = 0; i < at.size(); ++i) CheckIndex(at[i], sizes[i]);
       return Element(scope, f.operand(inst, 0), at);
     }
     case Op::Fold: return Folded(scope, inst);
@@ -192,6 +194,13 @@ FormId Evaluator::Scalar(ScopeId scope, const ir::Inst& inst) {
   if (const auto form = Decided(inst, operands)) return *form;
   const ir::Scalar from = operands.empty() ? inst.type.scalar : f.type(f.operand(inst, 0)).scalar;
   return world_.forms.Apply(inst.op, inst.type, from, f.words_of(inst), operands);
+}
+
+// From here on an index is taken as an integer: what the word of it is if it is within its size, or cannot wrap.
+void Evaluator::CheckIndex(FormId index, FormId size) {
+  const Bounds& bounds = world_.bounds;
+  if (!failure_.empty() || world_.forms.node(index).kind != Kind::Sum || bounds.Fits(index)) return;
+  if (!bounds.IsAtLeast(index, 0) || !bounds.IsLess(index, size)) Fail("an index may wrap");
 }
 
 // Of indices that do not wrap and are not negative: truncated and floored is the same.

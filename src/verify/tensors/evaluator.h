@@ -80,6 +80,7 @@ class Evaluator {
   std::optional<FormId> Division(const ir::Inst& inst, std::span<const FormId> operands);
   std::optional<FormId> Decided(const ir::Inst& inst, std::span<const FormId> operands);
   FormId Folded(ScopeId scope, const ir::Inst& inst);
+  void CheckIndex(FormId index, FormId size);
 
   // The elements of each op's result.
   using Indices = std::span<const FormId>;

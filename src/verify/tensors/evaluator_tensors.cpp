@@ -263,6 +263,7 @@ FormId Evaluator::Gathered(ScopeId scope, const ir::Inst& inst, Indices at) {
   const size_t rank = f.shape(f.type(picks)).size();
   std::vector<FormId> indices(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(axis));
   indices.push_back(Element(scope, picks, at.subspan(axis, rank)));
+  CheckIndex(indices.back(), SizesOf(scope, f.type(from))[axis]);
   indices.insert(indices.end(), at.begin() + static_cast<std::ptrdiff_t>(axis + rank), at.end());
   if (!failure_.empty()) return Nothing();
   return Element(scope, from, indices);

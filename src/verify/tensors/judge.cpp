@@ -6,13 +6,14 @@
 //   results  a form is a function of the parameters' bits and of the indices in it, and each rule that makes one keeps that
 //            function wherever the indices are within their sizes and nothing before has trapped
 //   traps    the same list in the same order: the first of it that traps is the same one, of the same kind and op
-//   limits   a candidate may not make a tensor of a negative size where its source does not; otherwise fuel, memory and depth
-//            may differ
+//   limits   a candidate may not make a tensor of a negative size where its source does not, nor a tensor or a fold larger than
+//            each of its source's; otherwise fuel, memory and depth may differ
 #include "verify/tensors/judge.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "verify/tensors/evaluator.h"
 #include "verify/tensors/traps.h"
@@ -81,6 +82,36 @@ bool NeedsNoMore(const Traps& source, const Traps& candidate) {
   });
 }
 
+// The sizes that are symbols, in order, and the product of the others; nothing if it does not fit.
+std::optional<std::pair<std::vector<FormId>, int64_t>> AmountOf(const tensors::Forms& forms,
+                                                                const std::vector<FormId>& sizes) {
+  std::pair<std::vector<FormId>, int64_t> amount = {{}, 1};
+  for (const FormId size : sizes) {
+    const std::optional<int64_t> number = forms.NumberOf(size);
+    if (!number)
+      amount.first.push_back(size);
+    else if (__builtin_mul_overflow(amount.second, std::max<int64_t>(*number, 1), &amount.second))
+      return std::nullopt;
+  }
+  std::ranges::sort(amount.first);
+  return amount;
+}
+
+// Each tensor and each fold of the second is no larger than one of the first, or one of its parameters: limits may differ, but
+// what ends shall end.
+bool IsNoLarger(const World& world, const std::set<std::vector<FormId>>& source,
+                const std::set<std::vector<FormId>>& candidate) {
+  return std::ranges::all_of(candidate, [&](const std::vector<FormId>& sizes) {
+    if (source.contains(sizes)) return true;
+    const auto own = AmountOf(world.forms, sizes);
+    return own && std::ranges::any_of(source, [&](const std::vector<FormId>& other) {
+             const auto amount = AmountOf(world.forms, other);
+             return amount && own->second <= amount->second &&
+                    std::ranges::includes(amount->first, own->first);
+           });
+  });
+}
+
 FormId ResultOf(Evaluator& evaluator, uint32_t result, std::span<const FormId> at) {
   const Function& f = evaluator.function(evaluator.entry());
   const ValueId value = f.operand(f.inst(f.region(f.body).insts.back()), result);
@@ -113,6 +144,11 @@ Verdict TensorFormJudge(const ir::Program& source, const ir::Program& candidate,
   if (a_traps.list() != b_traps.list()) return Unknown{"what may trap differs"};
   if (!NeedsNoMore(a_traps, b_traps))
     return Unknown{"the second program may make a tensor of a negative size"};
+  std::set<std::vector<FormId>> shapes = a_traps.shapes();
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    if (entry.param_type(i).is_tensor()) shapes.insert(a.SizesOf(a.entry(), entry.param_type(i)));
+  if (!IsNoLarger(world, shapes, b_traps.shapes()))
+    return Unknown{"the second program makes a larger tensor than the first"};
   for (uint32_t i = 0; i < entry.results.size(); ++i) {
     std::vector<FormId> at;
     if (entry.results[i].is_tensor())

@@ -101,7 +101,9 @@ void Traps::AddNeeds(ScopeId scope, const ir::Inst& inst, bool is_certain) {
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const Type type = f.type(Function::result_of(inst, k));
     if (!type.is_tensor()) continue;
-    for (const FormId size : evaluator_.SizesOf(scope, type))
+    const std::vector<FormId> sizes = evaluator_.SizesOf(scope, type);
+    shapes_.insert(sizes);
+    for (const FormId size : sizes)
       if (!world_.bounds.IsSize(size)) needs_.push_back({size, lists_[0].size(), is_certain});
   }
 }
@@ -200,7 +202,7 @@ bool Traps::MayTrap(const ir::Function& f, RegionId region) const {
     if (!is_known || tensors::MayTrap(info)) return true;
     for (uint32_t i = 0; i < inst.regions.count; ++i)
       if (MayTrap(f, Function::region_of(inst, i))) return true;
-    // Its size may be negative.
+    // It is looked at how large it is.
     return inst.results.count > 0 && f.type(Function::result_of(inst)).is_tensor();
   });
 }
@@ -256,11 +258,12 @@ FormId Traps::WhereAnyIsMade(ScopeId scope, const ir::Inst& inst,
 void Traps::Fold(ScopeId scope, const ir::Inst& inst) {
   const ir::Function& f = evaluator_.function(scope);
   const RegionId region = Function::region_of(inst, 0);
-  if (!MayTrap(f, region)) return;
   const FormId count = evaluator_.Value(scope, f.operand(inst, 0));
   if (evaluator_.failure().empty() && !world_.bounds.Fits(count))
     evaluator_.Fail("the count of a fold may wrap");
   if (!evaluator_.failure().empty()) return;
+  shapes_.insert({count});
+  if (!MayTrap(f, region)) return;
   const std::vector<FormId> indices = OpenAll(std::span(&count, 1));
   Walk(evaluator_.Inside(scope, region, indices), false);
   CloseAll(indices, std::span(&count, 1));

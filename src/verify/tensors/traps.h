@@ -3,6 +3,7 @@
 // same point of it, with the same kind and op, or not at all.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "verify/tensors/evaluator.h"
@@ -24,6 +25,8 @@ class Traps {
   void Read();
   const std::vector<FormId>& list() const { return lists_[0]; }
   const std::vector<Need>& needs() const { return needs_; }
+  // The sizes of each tensor that is made, and the count of each fold, as a tensor of one axis.
+  const std::set<std::vector<FormId>>& shapes() const { return shapes_; }
 
  private:
   void Walk(ScopeId scope, bool is_certain);
@@ -56,6 +59,7 @@ class Traps {
   std::vector<std::vector<FormId>> lists_ = {
       {}};  // the last is open; those before it come before it
   std::vector<Need> needs_;
+  std::set<std::vector<FormId>> shapes_;
 };
 
 }  // namespace frazil::verify::tensors
