@@ -185,5 +185,29 @@ TEST(TensorForms, WrongCandidatesAreNotProved) {
   EXPECT_LT(counts.proved, counts.all / 10);
 }
 
+// A changed source and a changed candidate: where the two are called equal, they made the same mistake.
+TEST(TensorForms, TwoMutantsAreProvedOnlyIfEqual) {
+  constexpr size_t Most = 1500;  // for each pair of programs
+  int asked = 0, proved = 0;
+  uint64_t random = 1;
+  for (const TestPair& pair : TestPairs()) {
+    const ir::Program source = TestProgram(pair.head, pair.source);
+    const ir::Program candidate = TestProgram(pair.head, pair.candidate);
+    const std::vector<Mutant> left = Mutants(source).All(), right = Mutants(candidate).All();
+    for (size_t i = 0; i < Most; ++i) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      const Mutant& a = left[(random >> 33) % left.size()];
+      const Mutant& b = right[(random >> 13) % right.size()];
+      ++asked;
+      if (Judged(a.program, b.program) != "proved") continue;
+      ++proved;
+      const NaiveAnswer answer =
+          AskNaively(a.program, b.program, {}, {.points = 60, .milliseconds = 20});
+      EXPECT_EQ(answer.difference, "") << pair.name << ": " << a.what << "; " << b.what;
+    }
+  }
+  std::printf("%d pairs of mutants: %d proved\n", asked, proved);
+}
+
 }  // namespace
 }  // namespace frazil::verify::tensors
