@@ -14,6 +14,7 @@
 #include "verify/internal/observe.h"
 #include "verify/internal/pair.h"
 #include "verify/internal/passes.h"
+#include "verify/tensors/judge.h"
 
 namespace frazil::verify {
 namespace {
@@ -107,6 +108,8 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
   if (Verdict equal = NormalFormJudge(source, candidate.program, candidate.guard); IsFinal(equal))
     return equal;
   if (Verdict equal = PassesJudge(source, candidate.program, candidate.guard); IsFinal(equal))
+    return equal;
+  if (Verdict equal = TensorFormJudge(source, candidate.program, candidate.guard); IsFinal(equal))
     return equal;
 
   const Pair pair = TRY(MakePair(source, candidate.program, candidate.guard));

@@ -94,7 +94,7 @@ using Question = std::variant<ProgramQuestion, MachineQuestion>;
 using Observer = std::function<void(const Question& question, const Verdict& verdict)>;
 Observer RegisterObserver(Observer observer);
 
-// In order: equal digests; the certificate, checked by replay; equal normal forms, of straight lines or of passes; a quick look for a counterexample (edge values
+// In order: equal digests; the certificate, checked by replay; equal normal forms, of straight lines, of passes or of elements of tensors; a quick look for a counterexample (edge values
 // and random inputs from a seed derived from both programs); exhaustive; algebraic (field programs); SMT; and what
 // remains is Tested with the samples' evidence. Programs must have the same parameters and results.
 Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate,
