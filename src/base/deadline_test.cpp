@@ -4,8 +4,6 @@
 
 #include <thread>
 
-#include "base/patience.h"
-
 namespace frazil {
 namespace {
 

@@ -61,8 +61,7 @@ class FunctionCanonicalizer {
 
   // A branch whose arms only float is dead when its results are; loops are kept, since they take fuel.
   bool IsRemovableBranch(const Inst& inst) const {
-    if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map &&
-        inst.op != Op::Generate)
+    if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map && inst.op != Op::Generate)
       return false;
     for (uint32_t i = 0; i < inst.regions.count; ++i)
       for (InstId id : from_.region(Function::region_of(inst, i)).insts) {

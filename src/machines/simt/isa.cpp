@@ -76,14 +76,13 @@ struct OpcodesOfOps {
 constexpr OpcodesOfOps ByOp;
 
 // The ops that ir::LowerTensors writes loops and scratch for. Their places are in files: rows are added at the end.
-constexpr std::array SourceOps = {ir::Op::Map,          ir::Op::Reduce,  ir::Op::Matmul,
-                                  ir::Op::MatmulFast,   ir::Op::Reshape, ir::Op::Transpose,
-                                  ir::Op::Broadcast,    ir::Op::Slice,   ir::Op::Concat,
-                                  ir::Op::Gather,       ir::Op::Iota,    ir::Op::TensorUniform,
-                                  ir::Op::TensorNormal, ir::Op::Extract, ir::Op::TensorLoad,
-                                  ir::Op::TensorStore,  ir::Op::If,      ir::Op::For,
-                                  ir::Op::While,        ir::Op::Switch,  ir::Op::Call,
-                                  ir::Op::Generate,     ir::Op::Fold};
+constexpr std::array SourceOps = {
+    ir::Op::Map,          ir::Op::Reduce,    ir::Op::Matmul,     ir::Op::MatmulFast,
+    ir::Op::Reshape,      ir::Op::Transpose, ir::Op::Broadcast,  ir::Op::Slice,
+    ir::Op::Concat,       ir::Op::Gather,    ir::Op::Iota,       ir::Op::TensorUniform,
+    ir::Op::TensorNormal, ir::Op::Extract,   ir::Op::TensorLoad, ir::Op::TensorStore,
+    ir::Op::If,           ir::Op::For,       ir::Op::While,      ir::Op::Switch,
+    ir::Op::Call,         ir::Op::Generate,  ir::Op::Fold};
 
 }  // namespace
 

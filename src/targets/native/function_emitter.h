@@ -36,9 +36,9 @@ struct ModuleEmitter {
   const BufferTests& buffer_tests;
   const Borders& borders;
   llvm::Module& module;
-  bool uses_run = false;                           // some instruction reads or writes the run
-  bool could_tune = false;                         // some loop would be another if `tuned`
-  bool lost_fold = false;  // a fold was to be a tree and is none: what was emitted is of no use
+  bool uses_run = false;    // some instruction reads or writes the run
+  bool could_tune = false;  // some loop would be another if `tuned`
+  bool lost_fold = false;   // a fold was to be a tree and is none: what was emitted is of no use
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "base/patience.h"
+#include "base/deadline.h"
 #include "verify/internal/lowering_judge.h"
 
 namespace frazil::verify {

@@ -568,13 +568,8 @@ bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
   if (IsTree(loop)) {
-    const LoopPlan plan = PlanOf(emitter, loop);
-    if (!plan.refusal.empty()) {
-      emitter.shared().lost_fold = true;
-      return false;  // any code will do
-    }
-    EmitTree(emitter, loop, plan);
-    return Remember(emitter, loop, "64 elements at a time, in the tree of a fold"), true;
+    Remember(emitter, loop, "64 elements at a time, in the tree of a fold");
+    return EmitTree(emitter, loop, PlanOf(emitter, loop));
   }
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
   if (emitter.IsBorder(CounterOf(emitter.function(), loop))) {
@@ -587,8 +582,10 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
   const uint64_t most_trips = MostTrips(emitter, loop);
-  const BlockSizes sizes =
-      ChooseSizes(plan, IsRow(emitter, loop), emitter.level(), emitter.shared().tuned, most_trips);
+  const auto sizes_of = [&](bool tuned) {
+    return ChooseSizes(plan, IsRow(emitter, loop), emitter.level(), tuned, most_trips);
+  };
+  const BlockSizes sizes = sizes_of(emitter.shared().tuned);
   if (sizes.tail == 0 && most_trips < sizes.main)
     return Remember(emitter, loop, "one iteration at a time: it has few"), false;
   Remember(emitter, loop,
@@ -597,9 +594,7 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
                                          sizes.tail == 0 ? "one by one" : "under masks"));
   VectorLoop vector(emitter, loop, plan);
   vector.Emit();
-  if (!emitter.shared().tuned && (sizes != ChooseSizes(plan, IsRow(emitter, loop), emitter.level(),
-                                                       /*tuned=*/true, most_trips) ||
-                                  vector.MayStream()))
+  if (!emitter.shared().tuned && (sizes != sizes_of(true) || vector.MayStream()))
     emitter.shared().could_tune = true;
   return true;
 }

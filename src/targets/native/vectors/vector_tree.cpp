@@ -356,8 +356,13 @@ bool HasTreeMasks(const LoopPlan& plan, exec::CpuLevel level) {
          (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
 }
 
-void EmitTree(FunctionEmitter& emitter, const ir::Inst& loop, const LoopPlan& plan) {
+bool EmitTree(FunctionEmitter& emitter, const ir::Inst& loop, const LoopPlan& plan) {
+  if (!plan.refusal.empty()) {
+    emitter.shared().lost_fold = true;
+    return false;
+  }
   TreeFold(emitter, loop, plan).Emit();
+  return true;
 }
 
 }  // namespace frazil::targets::native

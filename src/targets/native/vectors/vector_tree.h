@@ -13,7 +13,7 @@ constexpr int64_t TreeBlock = 4096;
 // Can a row be cut off by a mask?
 bool HasTreeMasks(const LoopPlan& plan, exec::CpuLevel level);
 
-// Sets the loop's result.
-void EmitTree(FunctionEmitter& emitter, const ir::Inst& loop, const LoopPlan& plan);
+// Sets the loop's result. False: the plan says no, nothing was emitted, and the module is of no use (lost_fold).
+bool EmitTree(FunctionEmitter& emitter, const ir::Inst& loop, const LoopPlan& plan);
 
 }  // namespace frazil::targets::native

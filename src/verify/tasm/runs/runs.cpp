@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/deadline.h"
 #include "base/number/goldilocks.h"
-#include "base/patience.h"
 #include "base/sha256.h"
 #include "ir/digest.h"
 #include "machines/tasm/fragment.h"
