@@ -230,6 +230,7 @@ TEST(Fusion, ChangesNoOutcomeOfRandomPrograms) {
     if (candidate->has_value()) ASSERT_EQ(Compare(source, (*candidate)->program, seed, 2), "");
   }
   EXPECT_GT(fused, 100);
+  printf("fused %d\n", fused);
   RecordProperty("fused", fused);
 }
 

@@ -45,7 +45,8 @@ class Planner {
   }
 
  private:
-  void PlanRegion(RegionId region) {
+  // `body`: of the `while` whose test this is; it sees what the test makes.
+  void PlanRegion(RegionId region, RegionId body = {}) {
     const std::vector<InstId>& insts = f_.region(region).insts;
     std::set<uint32_t> here;
     for (InstId id : insts)
@@ -53,6 +54,9 @@ class Planner {
         here.insert(Function::result_of(f_.inst(id), i).index);
     const size_t first = plan_.clusters.size();
     first_cluster_ = first;
+    if (body.valid())
+      for (InstId id : f_.region(body).insts)
+        NoteOutside(f_.inst(id), static_cast<uint32_t>(insts.size()), here);
     for (uint32_t i = static_cast<uint32_t>(insts.size()); i-- > 0;) {
       const Inst& inst = f_.inst(insts[i]);
       if (inst.results.count == 1 && facts_[Function::result_of(inst).index].has_map)
@@ -65,7 +69,10 @@ class Planner {
     for (InstId id : insts) {
       const Inst& inst = f_.inst(id);
       if (inst.op == Op::Map || inst.op == Op::Generate || inst.op == Op::Fold) continue;
-      for (uint32_t r = 0; r < inst.regions.count; ++r) PlanRegion(Function::region_of(inst, r));
+      for (uint32_t r = 0; r < inst.regions.count; ++r)
+        PlanRegion(Function::region_of(inst, r), inst.op == Op::While && r == 0
+                                                     ? Function::region_of(inst, 1)
+                                                     : RegionId());
     }
   }
 
