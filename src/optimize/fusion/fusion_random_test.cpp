@@ -71,9 +71,8 @@ class Graph {
   void Add(Op op, const Shape& shape, std::initializer_list<ValueId> operands,
            const std::vector<uint64_t>& words = {}) {
     const Type type = Tensor(shape);
-    tensors_.push_back(
-        b_.Emit(op, type, std::span(operands.begin(), operands.size()), std::span(&type, 1),
-                words)[0]);
+    tensors_.push_back(b_.Emit(op, type, std::span(operands.begin(), operands.size()),
+                               std::span(&type, 1), words)[0]);
   }
 
   // Of the same shape, made so by broadcasting where there is none.
@@ -118,10 +117,9 @@ class Graph {
     const Shape shape = ShapeOf(Some());
     Values operands = {Fitting(shape)};
     if (random_.Chance(60)) operands.push_back(Fitting(shape));
-    tensors_.push_back(
-        b_.Map(operands, Tensor(shape), [&](std::span<const ValueId> elements) {
-          return Values{Combine(elements[0], elements[elements.size() - 1])};
-        }));
+    tensors_.push_back(b_.Map(operands, Tensor(shape), [&](std::span<const ValueId> elements) {
+      return Values{Combine(elements[0], elements[elements.size() - 1])};
+    }));
   }
 
   void Reduce() {

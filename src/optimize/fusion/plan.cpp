@@ -70,9 +70,8 @@ class Planner {
       const Inst& inst = f_.inst(id);
       if (inst.op == Op::Map || inst.op == Op::Generate || inst.op == Op::Fold) continue;
       for (uint32_t r = 0; r < inst.regions.count; ++r)
-        PlanRegion(Function::region_of(inst, r), inst.op == Op::While && r == 0
-                                                     ? Function::region_of(inst, 1)
-                                                     : RegionId());
+        PlanRegion(Function::region_of(inst, r),
+                   inst.op == Op::While && r == 0 ? Function::region_of(inst, 1) : RegionId());
     }
   }
 
