@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "optimize/fusion/reshapes.h"
 #include "optimize/fusion/write.h"
 #include "optimize/optimize.h"
 #include "optimize/pipeline.h"
@@ -16,7 +17,10 @@ bool HasTensors(const ir::Program& program) {
 
 }  // namespace
 
-Result<bool> FuseTensors(Unit& unit) { return RunPass<FusionWriter>(unit); }
+Result<bool> FuseTensors(Unit& unit) {
+  const bool is_lifted = TRY(LiftReshapes(unit));
+  return TRY(RunPass<FusionWriter>(unit)) || is_lifted;
+}
 
 Result<std::optional<ir::Candidate>> FusedCandidate(const ir::Program& source, const Limits&) {
   if (!HasTensors(source)) return std::nullopt;

@@ -188,6 +188,30 @@ func @main(%n: index, %p: tensor<f32, [%n]>, %g: tensor<f32, [%n]>, %m: tensor<f
             (Shown{1, 0, 0}));
 }
 
+TEST(Fusion, TheMeanOfAllIsOneFold) {
+  EXPECT_EQ(Show(R"(frz 1
+func @main(%a: tensor<f32, [7, 30]>, %b: tensor<f32, [7, 30]>) -> (tensor<f32, []>) {
+  %count = const 210 : f32
+  %d = map (%x = %a, %y = %b) -> tensor<f32, [7, 30]> {
+    %z = sub %x, %y : f32
+    yield %z
+  }
+  %q = map (%x = %d, %y = %d) -> tensor<f32, [7, 30]> {
+    %z = mul %x, %y : f32
+    yield %z
+  }
+  %r = reshape %q : tensor<f32, [210]>
+  %s = reduce %r {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>
+  %m = map (%x = %s) -> tensor<f32, []> {
+    %z = div %x, %count : f32
+    yield %z
+  }
+  return %m
+}
+)"),
+            (Shown{1, 1, 0}));
+}
+
 TEST(Fusion, NothingThatMayTrapIsMoved) {
   const ir::Program source = Parse(R"(frz 1
 func @main(%n: index, %a: tensor<i32, [%n]>, %b: tensor<i32, [%n]>) -> (tensor<i32, [%n]>) {
