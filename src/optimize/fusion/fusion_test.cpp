@@ -212,6 +212,87 @@ func @main(%a: tensor<f32, [7, 30]>, %b: tensor<f32, [7, 30]>) -> (tensor<f32, [
             (Shown{1, 1, 0}));
 }
 
+// A norm, heads, scores with a mask, their softmax whose sums are wanted too: what is between two products is one loop over
+// rows, or one over elements.
+constexpr std::string_view Attention = R"(frz 1
+func @main(%b: index, %s: index, %x: tensor<f32, [%b, %s, 24]>, %w: tensor<f32, [24, 24]>, %mask: tensor<f32, [%s, %s]>, %bias: tensor<f32, [24]>) -> (tensor<f32, [%b, 4, %s, 6]>, tensor<f32, []>) {
+  %scale = const 0.4 : f32
+  %count = const 24 : f32
+  %eps = const 0.001 : f32
+  %sum = reduce %x {kind = sum, axis = 2, chains = 64, block = 4096} : tensor<f32, [%b, %s]>
+  %mean = map (%v = %sum) -> tensor<f32, [%b, %s]> {
+    %z = div %v, %count : f32
+    yield %z
+  }
+  %mk = reshape %mean : tensor<f32, [%b, %s, 1]>
+  %mb = broadcast %mk {axes = [0, 1, 2]} : tensor<f32, [%b, %s, 24]>
+  %c = map (%v = %x, %y = %mb) -> tensor<f32, [%b, %s, 24]> {
+    %z = sub %v, %y : f32
+    yield %z
+  }
+  %q = map (%v = %c) -> tensor<f32, [%b, %s, 24]> {
+    %z = mul %v, %v : f32
+    yield %z
+  }
+  %var = reduce %q {kind = sum, axis = 2, chains = 64, block = 4096} : tensor<f32, [%b, %s]>
+  %vk = reshape %var : tensor<f32, [%b, %s, 1]>
+  %r = map (%v = %vk) -> tensor<f32, [%b, %s, 1]> {
+    %d = div %v, %count : f32
+    %w1 = add %d, %eps : f32
+    %z = rsqrt %w1 : f32
+    yield %z
+  }
+  %rb = broadcast %r {axes = [0, 1, 2]} : tensor<f32, [%b, %s, 24]>
+  %bb = broadcast %bias {axes = [2]} : tensor<f32, [%b, %s, 24]>
+  %n = map (%v = %c, %y = %rb, %u = %bb) -> tensor<f32, [%b, %s, 24]> {
+    %z = mul %v, %y : f32
+    %t = add %z, %u : f32
+    yield %t
+  }
+  %h = reshape %n : tensor<f32, [%b, %s, 4, 6]>
+  %ht = transpose %h {perm = [0, 2, 1, 3]} : tensor<f32, [%b, 4, %s, 6]>
+  %kt = transpose %h {perm = [0, 2, 3, 1]} : tensor<f32, [%b, 4, 6, %s]>
+  %scores = matmul %ht, %kt : tensor<f32, [%b, 4, %s, %s]>
+  %ms = broadcast %mask {axes = [2, 3]} : tensor<f32, [%b, 4, %s, %s]>
+  %scaled = map (%v = %scores, %y = %ms) -> tensor<f32, [%b, 4, %s, %s]> {
+    %z = mul %v, %scale : f32
+    %t = add %z, %y : f32
+    yield %t
+  }
+  %most = reduce %scaled {kind = max, axis = 3, chains = 64, block = 4096} : tensor<f32, [%b, 4, %s]>
+  %mob = broadcast %most {axes = [0, 1, 2]} : tensor<f32, [%b, 4, %s, %s]>
+  %e = map (%v = %scaled, %y = %mob) -> tensor<f32, [%b, 4, %s, %s]> {
+    %d = sub %v, %y : f32
+    %z = exp %d : f32
+    yield %z
+  }
+  %es = reduce %e {kind = sum, axis = 3, chains = 64, block = 4096} : tensor<f32, [%b, 4, %s]>
+  %eb = broadcast %es {axes = [0, 1, 2]} : tensor<f32, [%b, 4, %s, %s]>
+  %p = map (%v = %e, %y = %eb) -> tensor<f32, [%b, 4, %s, %s]> {
+    %z = div %v, %y : f32
+    yield %z
+  }
+  %o = matmul %p, %ht : tensor<f32, [%b, 4, %s, 6]>
+  %l = map (%v = %es) -> tensor<f32, [%b, 4, %s]> {
+    %z = log %v : f32
+    yield %z
+  }
+  %l1 = reduce %l {kind = sum, axis = 2, chains = 64, block = 4096} : tensor<f32, [%b, 4]>
+  %l2 = reduce %l1 {kind = sum, axis = 1, chains = 64, block = 4096} : tensor<f32, [%b]>
+  %l3 = reduce %l2 {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>
+  return %o, %l3
+}
+)";
+
+TEST(Fusion, AttentionIsLoopsBetweenProducts) {
+  const ir::Program fused = Fused(Parse(Attention));
+  EXPECT_EQ(Count(fused, ir::Op::Map), 0);
+  EXPECT_EQ(Count(fused, ir::Op::Broadcast), 0);
+  EXPECT_EQ(Count(fused, ir::Op::Transpose), 0);
+  // Means, queries, keys, softmax with two rows, and the sums of logarithms.
+  EXPECT_EQ(Count(fused, ir::Op::Generate), 7) << ir::PrintText(fused);
+}
+
 // Lines along an outer axis are lanes in one block; with more of them, or of unknown number, memory is better used by steps.
 TEST(Fusion, AnOuterAxisIsFoldedInOneBlock) {
   const auto text = [](std::string_view size) {

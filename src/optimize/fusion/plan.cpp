@@ -266,6 +266,7 @@ class Planner {
                                 .shape = shape,
                                 .depth = static_cast<uint32_t>(shape.size())});
     Cluster& cluster = plan_.clusters[found];
+    if (shape.size() < RankOf(cluster)) Fix(cluster, static_cast<uint32_t>(shape.size()));
     cluster.roots.push_back(value);
     cluster.has_fold |= facts.has_fold;
     cluster.work += facts.own;
@@ -277,6 +278,15 @@ class Planner {
     Propagate(inst, value, static_cast<uint32_t>(found), whole);
   }
 
+  // A tensor over the outer indices; with a reduction in it, it may be what makes rows of the cluster.
+  static bool IsLead(const Cluster& cluster, const Shape& shape, const ValueFacts& facts) {
+    const auto depth = static_cast<uint32_t>(shape.size());
+    if (depth > RankOf(cluster) || !std::equal(shape.begin(), shape.end(), cluster.shape.begin()))
+      return false;
+    if (cluster.is_fixed) return depth == cluster.depth;
+    return facts.has_fold && DepthOf(cluster, Indices(cluster, depth)) == depth;
+  }
+
   // One more result of a cluster: one that it computes anyway, or that reads the same tensors.
   bool MayJoin(const Inst& inst, ValueId value, uint32_t number) {
     const Cluster& cluster = plan_.clusters[number];
@@ -284,8 +294,7 @@ class Planner {
     const Shape& shape = f_.shape(inst.type);
     const Uses& uses = uses_[value.index];
     const bool is_whole = shape == cluster.shape;
-    const bool is_lead = cluster.is_fixed && shape.size() == cluster.depth &&
-                         std::equal(shape.begin(), shape.end(), cluster.shape.begin());
+    const bool is_lead = IsLead(cluster, shape, facts);
     if ((!is_whole && !is_lead) || !HasRoom(cluster, facts)) return false;
     // All others must come after the cluster.
     for (uint32_t position : uses.outside)
