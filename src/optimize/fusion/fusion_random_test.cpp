@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "exec/meaning/test_lowering.h"
 #include "ir/builder.h"
 #include "ir/lower/lower.h"
 #include "optimize/fusion/fusion.h"
@@ -258,6 +259,13 @@ TEST(FusionRandom, ChangesNoOutcome) {
     Result<ir::Program> lowered = ir::LowerTensors((*candidate)->program);
     ASSERT_TRUE(lowered) << lowered.error().ToString();
     ASSERT_TRUE(ir::Check(*lowered)) << ir::Check(*lowered).error().ToString();
+    const auto make = [&] { return exec::RandomArguments(source, seed); };
+    const exec::RunContext context = exec::RandomContext(source, seed);
+    ASSERT_EQ(exec::Difference(exec::RunSource(source, make, context),
+                               exec::RunLowered(source, *lowered, make, context)),
+              "")
+        << "seed " << seed << "\n"
+        << ir::PrintText((*candidate)->program);
   }
   EXPECT_GT(offered, static_cast<int>(Programs(2000) / 2));
 }
