@@ -212,6 +212,68 @@ func @main(%a: tensor<f32, [7, 30]>, %b: tensor<f32, [7, 30]>) -> (tensor<f32, [
             (Shown{1, 1, 0}));
 }
 
+TEST(Fusion, WhatIsDearIsMadeOnceAndWhatIsCheapAgain) {
+  const auto text = [](std::string_view op) {
+    return fmt::format(R"(frz 1
+func @main(%a: tensor<f32, [9, 14]>) -> (tensor<f32, [9, 13]>) {{
+  %e = map (%x = %a) -> tensor<f32, [9, 14]> {{
+    %z = {} %x : f32
+    yield %z
+  }}
+  %l = slice %e {{start = [0, 0], step = [1, 1]}} : tensor<f32, [9, 13]>
+  %r = slice %e {{start = [0, 1], step = [1, 1]}} : tensor<f32, [9, 13]>
+  %d = map (%x = %l, %y = %r) -> tensor<f32, [9, 13]> {{
+    %z = sub %y, %x : f32
+    yield %z
+  }}
+  return %d
+}}
+)",
+                       op);
+  };
+  const ir::Program dear = Fused(Parse(text("tanh"))), cheap = Fused(Parse(text("neg")));
+  EXPECT_EQ(Count(dear, ir::Op::Tanh), 1);
+  EXPECT_EQ(Allocs(dear), 1);
+  EXPECT_EQ(Count(cheap, ir::Op::Neg), 2);
+  EXPECT_EQ(Allocs(cheap), 0);
+}
+
+// Of the rows one loop, of their losses a second one: a fold in a fold has no vectors. The sum has two arrays of its own.
+TEST(Fusion, ALossIsOneLoopOverRowsAndASum) {
+  EXPECT_EQ(Show(R"(frz 1
+func @main(%m: index, %n: index, %a: tensor<f32, [%m, %n]>, %label: tensor<i32, [%m]>) -> (tensor<f32, []>) {
+  %none = const 0 : f32
+  %most = reduce %a {kind = max, axis = 1, chains = 64, block = 4096} : tensor<f32, [%m]>
+  %mb = broadcast %most {axes = [0]} : tensor<f32, [%m, %n]>
+  %d = map (%x = %a, %y = %mb) -> tensor<f32, [%m, %n]> {
+    %z = sub %x, %y : f32
+    yield %z
+  }
+  %e = map (%x = %d) -> tensor<f32, [%m, %n]> {
+    %z = exp %x : f32
+    yield %z
+  }
+  %sum = reduce %e {kind = sum, axis = 1, chains = 64, block = 4096} : tensor<f32, [%m]>
+  %i = iota {axis = 1} : tensor<i32, [%m, %n]>
+  %lb = broadcast %label {axes = [0]} : tensor<i32, [%m, %n]>
+  %picked = map (%x = %d, %y = %i, %w = %lb) -> tensor<f32, [%m, %n]> {
+    %t = eq %y, %w : i32
+    %z = select %t, %x, %none : f32
+    yield %z
+  }
+  %one = reduce %picked {kind = sum, axis = 1, chains = 64, block = 4096} : tensor<f32, [%m]>
+  %loss = map (%x = %sum, %y = %one) -> tensor<f32, [%m]> {
+    %l = log %x : f32
+    %z = sub %l, %y : f32
+    yield %z
+  }
+  %all = reduce %loss {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>
+  return %all
+}
+)"),
+            (Shown{1, 3, 3}));
+}
+
 // A norm, heads, scores with a mask, their softmax whose sums are wanted too: what is between two products is one loop over
 // rows, or one over elements.
 constexpr std::string_view Attention = R"(frz 1

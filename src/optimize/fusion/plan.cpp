@@ -165,7 +165,7 @@ class Planner {
       Cluster& cluster = plan_.clusters[uses[0].cluster];
       const uint64_t set = plan_.terms.VariablesOf(uses[0].at);
       uint32_t depth = 0;
-      if (inst.op == Op::Reduce) {
+      if (facts.is_folded) {
         if (!MayFold(cluster, set, depth)) return false;
         Fix(cluster, depth);
       } else {
@@ -273,7 +273,7 @@ class Planner {
     plan_.cluster_of[value.index] = static_cast<uint32_t>(found);
     const Point whole = WholePoint(plan_.terms, shape);
     uint32_t depth = 0;
-    if (inst.op == Op::Reduce && MayFold(cluster, plan_.terms.VariablesOf(whole), depth))
+    if (facts.is_folded && MayFold(cluster, plan_.terms.VariablesOf(whole), depth))
       Fix(cluster, depth);
     Propagate(inst, value, static_cast<uint32_t>(found), whole);
   }
@@ -310,10 +310,13 @@ class Planner {
       }
     }
     uint32_t depth = 0;
-    if (inst.op == Op::Reduce && !MayFold(cluster, plan_.terms.VariablesOf(whole), depth))
-      return false;
+    if (facts.is_folded && !MayFold(cluster, plan_.terms.VariablesOf(whole), depth)) return false;
     if (is_read) return true;
-    if (!is_whole || cluster.is_fixed || cluster.has_fold || facts.has_fold) return false;
+    // Elements with elements, and reductions of rows with what reduces rows: they are then still near.
+    const bool are_folded = facts.is_folded && cluster.has_fold && is_lead &&
+                            (cluster.is_fixed || shape.size() < RankOf(cluster));
+    const bool are_plain = is_whole && !facts.has_fold && !cluster.has_fold && !cluster.is_fixed;
+    if (!are_folded && !are_plain) return false;
     for (ValueId root : cluster.roots)
       for (uint32_t leaf : facts_[root.index].leaves)
         if (facts.leaves.contains(leaf)) return true;

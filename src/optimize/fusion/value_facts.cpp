@@ -23,7 +23,10 @@ constexpr size_t MostStridedReads = 2;
 
 class Facts {
  public:
-  explicit Facts(const Function& f) : f_(f), facts_(f.values.size()), sound_(f.param_count()) {}
+  explicit Facts(const Function& f)
+      : f_(f), facts_(f.values.size()), uses_(f.values.size(), 0), sound_(f.param_count()) {
+    for (ValueId operand : f.operands) ++uses_[operand.index];
+  }
 
   std::vector<ValueFacts> Run() {
     for (uint32_t i = 0; i < f_.param_count(); ++i)
@@ -110,7 +113,7 @@ class Facts {
     facts.has_map = true;
     switch (inst.op) {
       case Op::Map: facts.own = RegionWork(Function::region_of(inst, 0)); break;
-      case Op::Reduce: facts.has_fold = facts.is_dear = true; break;
+      case Op::Reduce: facts.has_fold = facts.is_folded = facts.is_dear = true; break;
       case Op::TensorUniform:
       case Op::TensorNormal: facts.own = OpCost(Op::RandomUniform, inst.type.element()); break;
       case Op::Transpose: facts.own = KeepsNeighbors(inst) ? 0 : ApartWork; break;
@@ -128,6 +131,8 @@ class Facts {
       if (!Spreads(inst)) {
         facts.total = std::min(1e9, facts.total + part.total);
         facts.is_dear |= part.is_dear;
+        // What others want, too, will be in memory.
+        facts.is_folded |= part.is_folded && inst.op != Op::Reduce && uses_[operand.index] == 1;
       }
       facts.has_fold |= part.has_fold;
       if (facts.leaves.size() < MostLeaves)
@@ -138,6 +143,7 @@ class Facts {
 
   const Function& f_;
   std::vector<ValueFacts> facts_;
+  std::vector<uint32_t> uses_;  // by value
   std::vector<bool> sound_;
 };
 

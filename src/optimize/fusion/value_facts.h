@@ -14,6 +14,7 @@ struct ValueFacts {
   double total = 0;                // with all that it is made of
   bool is_dear = false;            // not to be computed twice
   bool has_fold = false;           // some reduction is in it
+  bool is_folded = false;          // one for each element of it
   std::set<uint32_t> leaves = {};  // tensors from elsewhere that it reads
 };
 
