@@ -8,8 +8,9 @@
 
 namespace frazil::optimize {
 
-// Does the op have an index map, and can it not trap, whatever it is given? Whoever may trap stays where it is, and so does
-// a reshape that would need divisions: on its own it costs nothing.
+// Does the op have an index map, and can it not trap, whatever it is given? Whoever may trap stays where it is. So do a
+// reshape that would need divisions, since on its own it costs nothing, and a concat: an element of it is a branch between
+// reads that are within their tensors only in their own arm, which no target has vectors for, while its copies are.
 bool HasIndexMap(const ir::Function& function, const ir::Inst& inst);
 
 // Axes of size 1 have one index only.
