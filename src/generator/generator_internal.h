@@ -113,6 +113,19 @@ class FunctionGenerator {
   bool EmitExtract();
   bool EmitTensorLoad();
   bool EmitTensorStore();
+  static std::vector<ir::ReduceKind> KindsOf(Type type);
+
+  // generator_elements.cpp
+  bool EmitGenerate();
+  bool EmitFold();
+  bool EmitFoldOf(const std::vector<ValueId>& around, std::span<const ValueId> indices,
+                  const ir::Shape& sizes);
+  template <typename Body>
+  ir::Values InElements(std::span<const ValueId> indices, const ir::Shape& sizes, const Body& body);
+  void ReadElement(const std::vector<ValueId>& around, std::span<const ValueId> indices,
+                   const ir::Shape& sizes);
+  ir::Values YieldElements(const std::vector<Type>& yields, const std::vector<ValueId>& around,
+                           std::span<const ValueId> indices, const ir::Shape& sizes);
 
   ProgramState& state_;
   ir::FunctionBuilder b_;
@@ -122,7 +135,7 @@ class FunctionGenerator {
   uint32_t nesting_ = 0;
   uint64_t weight_ = 1;  // how often the current place runs for one call, at most
   uint64_t cost_ = 1;
-  bool scalar_only_ = false;  // inside a `map`
+  bool scalar_only_ = false;  // inside a `map`, `generate` or `fold`
   bool in_parallel_ = false;
   uint32_t stream_reads_ = 0;
 };

@@ -45,6 +45,8 @@ bool FunctionGenerator::EmitTensor(const ir::OpInfo& info) {
     case Op::Extract: return EmitExtract();
     case Op::TensorLoad: return EmitTensorLoad();
     case Op::TensorStore: return EmitTensorStore();
+    case Op::Generate: return EmitGenerate();
+    case Op::Fold: return EmitFold();
     default: return false;
   }
 }
@@ -129,16 +131,19 @@ bool FunctionGenerator::EmitMap() {
   return true;
 }
 
+std::vector<ir::ReduceKind> FunctionGenerator::KindsOf(Type type) {
+  using enum ir::ReduceKind;
+  if (ir::IsFixedInt(type.scalar)) return {Sum, Product, Min, Max, And, Or, Xor};
+  if (ir::IsFloat(type.scalar)) return {Sum, Product, Min, Max, Minimum, Maximum};
+  if (type.scalar == ir::Scalar::Bool) return {And, Or, Xor};
+  return {Sum, Product};
+}
+
 bool FunctionGenerator::EmitReduce() {
   constexpr auto ReduceTypes = sets::Fixed | sets::Float | sets::Fields | sets::Bool;
   auto tensor = SomeTensor(ReduceTypes, 1);
   if (!tensor) return false;
   Type type = b_.TypeOf(*tensor);
-  using enum ir::ReduceKind;
-  std::vector<ir::ReduceKind> kinds = {Sum, Product};
-  if (ir::IsFixedInt(type.scalar)) kinds = {Sum, Product, Min, Max, And, Or, Xor};
-  if (ir::IsFloat(type.scalar)) kinds = {Sum, Product, Min, Max, Minimum, Maximum};
-  if (type.scalar == ir::Scalar::Bool) kinds = {And, Or, Xor};
   Shape shape = b_.function().shape(type);
   uint64_t axis = state_.random.Below(shape.size());
   bool innermost = axis + 1 == shape.size();
@@ -147,7 +152,7 @@ bool FunctionGenerator::EmitReduce() {
   if (state_.random.Chance(30)) block = chains * (1 + state_.random.Below(3));
   shape.erase(shape.begin() + static_cast<int64_t>(axis));
   Type result = TensorType(type.element(), shape);
-  auto kind = static_cast<uint64_t>(state_.random.Pick(kinds));
+  auto kind = static_cast<uint64_t>(state_.random.Pick(KindsOf(type)));
   AddToScope(b_.Emit1(Op::Reduce, result, {*tensor}, result, {kind, axis, chains, block}));
   return true;
 }

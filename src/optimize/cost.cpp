@@ -15,7 +15,8 @@ using namespace ir::names;
 constexpr double UnknownTrips = 64;
 constexpr double UnknownDimension = 64;
 constexpr double PreludeCost = 40;
-constexpr int CallDepth = 4;  // calls followed down to here; recursion ends there
+constexpr double AccessCost = 4;  // an element read or written
+constexpr int CallDepth = 4;      // calls followed down to here; recursion ends there
 
 double ScalarCost(Op op, ir::Type type) {
   switch (op) {
@@ -43,7 +44,8 @@ double ScalarCost(Op op, ir::Type type) {
     case Op::AtomicCas: return 20;
     case Op::Load:
     case Op::Store:
-    case Op::Lookup: return 4;
+    case Op::Extract:
+    case Op::Lookup: return AccessCost;
     case Op::Alloc: return 50;
     case Op::Input:
     case Op::Output:
@@ -112,6 +114,11 @@ class Pricing {
     return std::max(0.0, static_cast<double>(f.word(f.inst(def), 0)));
   }
 
+  static double CombineCost(const Function& f, const Inst& inst) {
+    return OpCost(ir::CombinerOf(static_cast<ir::ReduceKind>(f.word(inst, 0))),
+                  inst.type.element());
+  }
+
   double OfInst(const Function& f, const Inst& inst, int depth) const {
     auto region = [&](uint32_t i) { return OfRegion(f, Function::region_of(inst, i), depth); };
     switch (inst.op) {
@@ -125,14 +132,29 @@ class Pricing {
       case Op::For:
       case Op::Parallel: return 2 + TripsOf(f, inst) * (1 + region(0));
       case Op::While: return 2 + UnknownTrips * (2 + region(0) + region(1));
-      case Op::Map: return 10 + Elements(f, inst.type) * (2 + region(0));
+      // A tensor is written by who makes it and read by who takes it.
+      case Op::Map:
+        return 10 + Elements(f, inst.type) * (AccessCost * (1 + inst.operands.count) + region(0));
       case Op::Generate: {
         const uint32_t rank = f.region(Function::region_of(inst, 0)).params.count;
         double turns = 1;
         for (uint32_t i = 0; i < rank; ++i) turns *= Size(f.shape(inst.type)[i]);
-        return 10 + turns * (2 + region(0));
+        // Rows are counted by who makes them.
+        uint32_t scalars = 0;
+        for (uint32_t k = 0; k < inst.results.count; ++k)
+          scalars += f.shape(f.type(Function::result_of(inst, k))).size() == rank ? 1 : 0;
+        return 10 + turns * (AccessCost * scalars + region(0));
       }
-      case Op::Fold: return 10 + FoldTrips(f, inst) * (1 + region(0));
+      case Op::Fold: return 10 + FoldTrips(f, inst) * (CombineCost(f, inst) + region(0));
+      case Op::Reduce: {
+        const double read = AccessCost + CombineCost(f, inst);
+        return 10 + Elements(f, f.type(f.operand(inst, 0))) * read +
+               Elements(f, inst.type) * AccessCost;
+      }
+      case Op::Reshape: return 10;
+      case Op::Iota: return 10 + Elements(f, inst.type) * AccessCost;
+      case Op::TensorUniform:
+      case Op::TensorNormal: return 10 + Elements(f, inst.type) * (AccessCost + PreludeCost);
       case Op::Call: {
         if (depth >= CallDepth) return 100;
         return 5 + Of(program_.functions[static_cast<size_t>(f.word(inst, 0))], depth + 1);
@@ -146,9 +168,9 @@ class Pricing {
       default: break;
     }
     double cost = OpCost(inst.op, inst.type);
-    if (inst.type.is_tensor()) return 10 + cost * Elements(f, inst.type);
-    if (inst.op == Op::Reduce) return 10 + Elements(f, f.type(f.operand(inst, 0)));
-    return cost;
+    if (!inst.type.is_tensor()) return cost;
+    const bool is_filled = inst.op == Op::Broadcast && !f.type(f.operand(inst, 0)).is_tensor();
+    return 10 + AccessCost * (is_filled ? 1 : 2) * Elements(f, inst.type);
   }
 
   const ir::Program& program_;

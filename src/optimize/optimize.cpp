@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "optimize/fusion/fusion.h"
 #include "optimize/normalize/normalize.h"
 #include "optimize/pipeline.h"
 
@@ -56,11 +57,23 @@ class NormalFormProposer : public Proposer {
   }
 };
 
+class FusionProposer : public Proposer {
+ public:
+  std::string_view name() const override { return "fusion"; }
+  Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed&,
+                                             const Limits& limits) const override {
+    std::vector<ir::Candidate> candidates;
+    if (std::optional<ir::Candidate> candidate = TRY(FusedCandidate(source, limits)))
+      candidates.push_back(std::move(*candidate));
+    return candidates;
+  }
+};
+
 struct Registry {
   std::mutex mutex;
   std::vector<std::shared_ptr<const Proposer>> proposers = {
       std::make_shared<const SpecializeProposer>(), std::make_shared<const PipelineProposer>(),
-      std::make_shared<const NormalFormProposer>()};
+      std::make_shared<const NormalFormProposer>(), std::make_shared<const FusionProposer>()};
 };
 
 Registry& Registered() {

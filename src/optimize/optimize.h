@@ -34,7 +34,7 @@ class Proposer {
                                                      const Limits& limits) const = 0;
 };
 
-// Who is asked, in the order of asking: those of this folder (specialize, optimize, normal-form), then those that were
+// Who is asked, in the order of asking: those of this folder (specialize, optimize, normal-form, fusion), then those that were
 // registered from above. Whoever registers one of a known name replaces it.
 std::vector<std::shared_ptr<const Proposer>> Proposers();
 void RegisterProposer(std::shared_ptr<const Proposer> proposer);

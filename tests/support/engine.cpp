@@ -117,9 +117,9 @@ Result<ir::Program> Canonical(const ir::Program& program) {
 }  // namespace
 
 std::vector<std::string> EngineNames() {
-  return {"interp",          "batch",       "reprinted",     "canonical",   "optimized", "lowered",
-          "isa-lanes",       "isa",         "tasm",          "wasm",        "c-gcc",     "c-clang",
-          "native-baseline", "native-avx2", "native-avx512", "native-first"};
+  return {"interp",          "batch",       "reprinted",     "canonical",    "optimized", "lowered",
+          "isa-lanes",       "isa",         "tasm",          "wasm",         "c-gcc",     "c-clang",
+          "native-baseline", "native-avx2", "native-avx512", "native-first", "fused"};
 }
 
 Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
@@ -128,6 +128,7 @@ Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
   if (name == "canonical") return std::make_unique<ImageEngine>("canonical", Canonical);
   if (name == "planted") return std::make_unique<ImageEngine>("planted", Planted);
   if (name == "optimized") return MakeOptimizedEngine();
+  if (name == "fused") return MakeFusedEngine();
   if (name == "lowered") return std::make_unique<LoweredEngine>();
   return MakeTargetEngine(name);
 }

