@@ -1,6 +1,5 @@
-// The frame of a vector loop: tests before it, blocks of several vectors while there are enough iterations, blocks
-// of one masked vector for the rest (where the machine has masks), and the scalar loop for everything else: the rest
-// without masks, a test that fails, a block with a lane that would trap.
+// The frame of a vector loop: tests before it, blocks of several vectors while there are enough iterations, blocks of one masked vector
+// for the rest (where the machine has masks), and the scalar loop for the rest without masks, a test that fails, a lane that traps.
 #include "targets/native/vectors/vector_loop.h"
 
 #include <fmt/format.h>
@@ -567,10 +566,9 @@ bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
 
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
-  if (IsTree(loop)) {
-    Remember(emitter, loop, "64 elements at a time, in the tree of a fold");
-    return EmitTree(emitter, loop, PlanOf(emitter, loop));
-  }
+  if (IsTree(loop))
+    return Remember(emitter, loop, "64 elements at a time, in the tree of a fold"),
+           EmitTree(emitter, loop, PlanOf(emitter, loop));
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
   if (emitter.IsBorder(CounterOf(emitter.function(), loop))) {
     Remember(emitter, loop, "one iteration at a time: it is a border");
