@@ -82,8 +82,9 @@ bool HasLoweredLoops(const ir::Program& program) {
                         [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
         return tensors ||
                std::any_of(function.insts.begin(), function.insts.end(), [](const ir::Inst& inst) {
-                 return inst.op == ir::Op::Barrier || inst.op == ir::Op::SpongeInit ||
-                        inst.op == ir::Op::SpongeAbsorb || inst.op == ir::Op::SpongeSqueeze;
+                 return inst.op == ir::Op::Fold || inst.op == ir::Op::Barrier ||
+                        inst.op == ir::Op::SpongeInit || inst.op == ir::Op::SpongeAbsorb ||
+                        inst.op == ir::Op::SpongeSqueeze;
                });
       });
 }

@@ -23,7 +23,7 @@ Result<Program> LowerTensors(const Program& program, Folds folds = Folds::Expand
 using WhichFolds = std::function<bool(const Function& function, const Inst& fold)>;
 Result<Program> ExpandFolds(const Program& program, const WhichFolds& expands = {});
 bool HasFolds(const Program& program);
-bool HasTensors(const Program& program);  // false: LowerTensors gives a copy
+bool HasTensors(const Program& program);  // or folds; false: LowerTensors gives a copy
 Result<Program> ExpandPrelude(const Program& program);
 Result<Program> SplitBarriers(const Program& program);
 

@@ -38,8 +38,11 @@ bool MakesItsBuffer(Op op) {
 bool HasRows(const Program& program) {
   return std::ranges::any_of(program.functions, [](const Function& function) {
     return std::ranges::any_of(function.insts, [&](const Inst& inst) {
-      return inst.op == Op::Generate && function.region(Function::region_of(inst, 0)).params.count <
-                                            function.shape(inst.type).size();
+      if (inst.op != Op::Generate) return false;
+      const uint32_t rank = function.region(Function::region_of(inst, 0)).params.count;
+      for (uint32_t k = 0; k < inst.results.count; ++k)
+        if (function.shape(function.type(Function::result_of(inst, k))).size() > rank) return true;
+      return false;
     });
   });
 }
@@ -267,10 +270,10 @@ ValueId TensorLowering::AllWithin(std::span<const IndexExpr> indices,
 }
 
 bool HasTensors(const Program& program) {
-  return std::ranges::any_of(program.functions, [](const Function& function) {
-    return std::ranges::any_of(function.values,
-                               [](const ValueInfo& value) { return value.type.is_tensor(); });
-  });
+  return HasFolds(program) || std::ranges::any_of(program.functions, [](const Function& function) {
+           return std::ranges::any_of(
+               function.values, [](const ValueInfo& value) { return value.type.is_tensor(); });
+         });
 }
 
 Result<Program> LowerTensors(const Program& program, Folds folds) {

@@ -87,6 +87,8 @@ std::set<Place> FindRefused(ir::Program program, const std::vector<FoldsToLoops:
   std::set<Place> refused;
   for (size_t i = 0; i < trees.size(); ++i) {
     const ir::FuncId id(functions[i]);
+    // Of a function that nobody calls nothing is known, and nothing is emitted.
+    if (facts.functions[id.index].live.empty()) continue;
     const PlanQuestion question{program,
                                 facts,
                                 id,
