@@ -168,7 +168,10 @@ void Differential::RunOn(Engine& engine, const std::vector<ir::Program>& program
   std::vector<Prepared> prepared = engine.Prepare(pointers, metered);
   for (size_t i = 0; i < programs.size(); ++i) {
     if (!prepared[i] && prepared[i].error().diag == Diag::Unsupported) {
-      totals_.refused += !engine.may_refuse();
+      if (engine.may_refuse()) continue;
+      ++totals_.refused;
+      fmt::print("refused: seed {} on {}: {}\n", first_seed + i, engine.name(),
+                 prepared[i].error().ToString());
       continue;
     }
     for (const Run& run : runs[i]) {
