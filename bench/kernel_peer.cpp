@@ -57,6 +57,26 @@ void StreamRelu(size_t n, const float* x, float* y) {
   __builtin_ia32_sfence();
 }
 
+float ReadOnce(size_t n, const float* x) {
+  Vector sums[8] = {};
+  for (size_t i = 0; i < n; i += 128)
+    for (size_t v = 0; v < 8; ++v) {
+      __builtin_prefetch(x + i + 16 * v + 128);
+      sums[v] += Load(x + i + 16 * v);
+    }
+  for (size_t v = 1; v < 8; ++v) sums[0] += sums[v];
+  return sums[0][0] + sums[0][15];
+}
+
+float ReadInFour(size_t n, const float* x) {
+  Vector sums[4] = {};
+  const size_t part = n / 4;
+  for (size_t i = 0; i < part; i += 16)
+    for (size_t v = 0; v < 4; ++v) sums[v] += Load(x + i + v * part);
+  for (size_t v = 1; v < 4; ++v) sums[0] += sums[v];
+  return sums[0][0] + sums[0][15];
+}
+
 void Exp(size_t n, const float* __restrict x, float* __restrict y) {
 #pragma omp simd
   for (size_t i = 0; i < n; ++i) y[i] = expf(x[i]);

@@ -14,6 +14,9 @@ void PlainRelu(size_t n, const float* x, float* y);
 void StreamAdd(size_t n, const float* x, const float* y, float* z);
 void StreamTriad(size_t n, float a, const float* x, const float* y, float* z);
 void StreamRelu(size_t n, const float* x, float* y);
+// A sum of everything in wide registers: from front to back, and as four streams.
+float ReadOnce(size_t n, const float* x);
+float ReadInFour(size_t n, const float* x);
 
 void Exp(size_t n, const float* x, float* y);
 void Sigmoid(size_t n, const float* x, float* y);

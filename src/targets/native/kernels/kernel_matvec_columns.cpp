@@ -9,17 +9,20 @@ namespace frazil::targets::native {
 namespace {
 
 constexpr unsigned GroupRows = 8;
-constexpr uint64_t LineBytes = 64;
+constexpr uint64_t AskedBytes = 128;  // two lines: whoever asks for one gets the other too
 // Of a group: the next one must stay in the second-level cache beside it. Longer rows are streams that need no help.
 constexpr uint64_t MostGroupBytes = 1 << 19;
 
 class Columns : MatvecMaker {
  public:
   Columns(ModuleEmitter& shared, const MatvecTypes& types, const MatvecSizes& sizes)
-      : MatvecMaker(shared, types, sizes, 4, "matvec.columns"), sums_(function_->getArg(3)) {}
+      : MatvecMaker(shared, types, sizes, 4, "matvec.columns"),
+        has_masks_(HasMasks(shared.level, types)),
+        step_(TakesPairs(types) ? 2 * lanes_ : lanes_),
+        sums_(function_->getArg(3)) {}
 
   llvm::Function* Emit() {
-    whole_ = builder_.CreateAnd(sizes_.count, Int(~uint64_t{lanes_ - 1}));
+    whole_ = builder_.CreateAnd(sizes_.count, Int(~uint64_t{step_ - 1}));
     llvm::Value* group_bytes =
         builder_.CreateMul(sizes_.stride, Int(uint64_t{GroupRows} * ir::BytesOf(types_.w)));
     is_near_ = builder_.CreateICmpULE(group_bytes, Int(MostGroupBytes));
@@ -28,26 +31,37 @@ class Columns : MatvecMaker {
                  [&](llvm::Value* e, LlvmValues) { return EmitGroup(e, GroupRows), LlvmValues(); });
     loops_.Count(grouped, sizes_.depth, 1, {},
                  [&](llvm::Value* e, LlvmValues) { return EmitGroup(e, 1), LlvmValues(); });
-    loops_.Count(Int(0), whole_, lanes_, {}, [&](llvm::Value* j, LlvmValues) {
-      StoreOutputs(LoadSums(j), j, nullptr);
-      return LlvmValues();
-    });
-    loops_.If(builder_.CreateICmpULT(whole_, sizes_.count), {},
-              [&](LlvmValues) { return EmitRest(), LlvmValues(); });
+    loops_.Count(Int(0), whole_, step_, {},
+                 [&](llvm::Value* j, LlvmValues) { return EmitOutputs(j), LlvmValues(); });
+    loops_.Count(whole_, sizes_.count, lanes_, {},
+                 [&](llvm::Value* j, LlvmValues) { return EmitRest(j), LlvmValues(); });
     builder_.CreateRetVoid();
     return function_;
   }
 
  private:
-  llvm::Value* LoadSums(llvm::Value* j) {
-    return builder_.CreateAlignedLoad(vector_, At(types_.chain, sums_, j), llvm::Align(1));
+  // Of one turn: a vector, or one of first and one of second elements of pairs.
+  LlvmValues SumPlaces(llvm::Value* j) {
+    LlvmValues places;
+    for (unsigned first = 0; first < step_; first += lanes_)
+      places.push_back(At(types_.chain, sums_, builder_.CreateAdd(j, Int(first))));
+    return places;
+  }
+
+  llvm::Value* LoadSums(llvm::Value* place) {
+    return builder_.CreateAlignedLoad(vector_, place, llvm::Align(1));
   }
 
   llvm::Value* RowAt(llvm::Value* e) {
     return At(types_.w, w_, builder_.CreateMul(e, sizes_.stride));
   }
 
-  // `rows` steps of the chains of all whole vectors.
+  LlvmValues LoadRow(llvm::Value* place) {
+    if (TakesPairs(types_)) return LoadPairs(place);
+    return {Widened(types_.w, LoadLanes(types_.w, place, nullptr, nullptr))};
+  }
+
+  // `rows` steps of the chains of all outputs but the rest.
   void EmitGroup(llvm::Value* e, unsigned rows) {
     LlvmValues factors, places;
     for (unsigned r = 0; r < rows; ++r) {
@@ -61,43 +75,58 @@ class Columns : MatvecMaker {
         builder_.CreateSelect(builder_.CreateICmpEQ(e, Int(0)), llvm::Constant::getNullValue(words),
                               llvm::Constant::getAllOnesValue(words));
     const bool asks = rows == GroupRows;
-    const uint64_t turn_bytes = uint64_t{rows} * lanes_ * ir::BytesOf(types_.w);
+    const uint64_t turn_bytes = uint64_t{rows} * step_ * ir::BytesOf(types_.w);
     llvm::Value* ahead = asks ? RowAt(builder_.CreateAdd(e, Int(rows))) : places[0];
     llvm::Value* advance = builder_.CreateSelect(is_near_, Int(turn_bytes), Int(0));
-    loops_.Count(Int(0), whole_, lanes_, {ahead}, [&](llvm::Value* j, LlvmValues carried) {
-      llvm::Value* old = builder_.CreateAnd(builder_.CreateBitCast(LoadSums(j), words), keep);
-      llvm::Value* sum = builder_.CreateBitCast(old, vector_);
+    loops_.Count(Int(0), whole_, step_, {ahead}, [&](llvm::Value* j, LlvmValues carried) {
+      const LlvmValues targets = SumPlaces(j);
+      LlvmValues sums;
+      for (llvm::Value* target : targets)
+        sums.push_back(builder_.CreateBitCast(
+            builder_.CreateAnd(builder_.CreateBitCast(LoadSums(target), words), keep), vector_));
       for (unsigned r = 0; r < rows; ++r) {
-        llvm::Value* row = LoadLanes(types_.w, At(types_.w, places[r], j), nullptr, nullptr);
-        sum = Fma(factors[r], Widened(types_.w, row), sum);
+        const LlvmValues row = LoadRow(At(types_.w, places[r], j));
+        for (size_t v = 0; v < sums.size(); ++v) sums[v] = Fma(factors[r], row[v], sums[v]);
       }
-      builder_.CreateAlignedStore(sum, At(types_.chain, sums_, j), llvm::Align(1));
+      for (size_t v = 0; v < sums.size(); ++v)
+        builder_.CreateAlignedStore(sums[v], targets[v], llvm::Align(1));
       if (!asks) return carried;
-      for (uint64_t line = 0; line < turn_bytes; line += LineBytes)
+      for (uint64_t line = 0; line < turn_bytes; line += AskedBytes)
         Prefetch(builder_.CreateGEP(builder_.getInt8Ty(), carried[0], Int(line)));
       return LlvmValues{builder_.CreateGEP(builder_.getInt8Ty(), carried[0], advance)};
     });
   }
 
-  // Outputs behind the last whole vector: under a mask, or once more those before them.
-  void EmitRest() {
-    const bool has_masks = HasMasks(shared_.level, types_);
-    llvm::Value* first = has_masks ? whole_ : builder_.CreateSub(sizes_.count, Int(lanes_));
-    llvm::Value* mask = has_masks
-                            ? FirstLanes(builder_, lanes_, builder_.CreateSub(sizes_.count, whole_))
-                            : nullptr;
+  // From sums to outputs, in place where c has them: both are read before one is written.
+  void EmitOutputs(llvm::Value* j) {
+    LlvmValues sums;
+    for (llvm::Value* place : SumPlaces(j)) sums.push_back(LoadSums(place));
+    if (sums.size() == 2) sums = Interleaved(sums[0], sums[1]);
+    for (size_t v = 0; v < sums.size(); ++v)
+      StoreOutputs(sums[v], builder_.CreateAdd(j, Int(v * lanes_)), nullptr);
+  }
+
+  // A vector of outputs from j on, or fewer: under a mask, or together with some that stand before them.
+  void EmitRest(llvm::Value* j) {
+    llvm::Value* mask = nullptr;
+    if (has_masks_)
+      mask = FirstLanes(builder_, lanes_, Min(builder_.CreateSub(sizes_.count, j), Int(lanes_)));
+    else
+      j = Min(j, builder_.CreateSub(sizes_.count, Int(lanes_)));
     LlvmValues sums = loops_.Count(
         Int(0), sizes_.depth, 1, {llvm::Constant::getNullValue(vector_)},
         [&](llvm::Value* e, LlvmValues carried) {
-          llvm::Value* row = LoadLanes(types_.w, At(types_.w, RowAt(e), first), mask, nullptr);
+          llvm::Value* row = LoadLanes(types_.w, At(types_.w, RowAt(e), j), mask, nullptr);
           return LlvmValues{Fma(Broadcast(e), Widened(types_.w, row), carried[0])};
         },
         /*runs=*/true);
-    StoreOutputs(sums[0], first, mask);
+    StoreOutputs(sums[0], j, mask);
   }
 
+  const bool has_masks_;
+  const unsigned step_;  // outputs of a turn
   llvm::Value* sums_;
-  llvm::Value* whole_ = nullptr;    // outputs in whole vectors
+  llvm::Value* whole_ = nullptr;    // outputs in whole turns
   llvm::Value* is_near_ = nullptr;  // groups are short
 };
 

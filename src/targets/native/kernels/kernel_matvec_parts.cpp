@@ -14,6 +14,8 @@ bool HasMasks(exec::CpuLevel level, const MatvecTypes& types) {
          (types.x == types.chain && types.w == types.chain && types.c == types.chain);
 }
 
+bool TakesPairs(const MatvecTypes& types) { return types.w == ir::types::BF16; }
+
 MatvecMaker::MatvecMaker(ModuleEmitter& shared, const MatvecTypes& types, const MatvecSizes& sizes,
                          unsigned pointers, const char* name)
     : shared_(shared),
@@ -50,6 +52,29 @@ llvm::Value* MatvecMaker::LoadLanes(ir::Type type, llvm::Value* address, llvm::V
   if (mask == nullptr) return builder_.CreateAlignedLoad(vector, address, llvm::Align(1));
   if (others == nullptr) others = llvm::Constant::getNullValue(vector);
   return builder_.CreateMaskedLoad(vector, address, llvm::Align(1), mask, others);
+}
+
+llvm::Value* MatvecMaker::LoadWords(llvm::Value* address) {
+  auto* words = llvm::FixedVectorType::get(builder_.getInt32Ty(), lanes_);
+  return builder_.CreateAlignedLoad(words, address, llvm::Align(1));
+}
+
+LlvmValues MatvecMaker::SplitPairs(llvm::Value* words) {
+  llvm::Value* second =
+      builder_.CreateAnd(words, llvm::ConstantInt::get(words->getType(), 0xffff'0000u));
+  return {builder_.CreateBitCast(builder_.CreateShl(words, 16), vector_),
+          builder_.CreateBitCast(second, vector_)};
+}
+
+LlvmValues MatvecMaker::Interleaved(llvm::Value* firsts, llvm::Value* seconds) {
+  llvm::SmallVector<int, 16> low, high;
+  for (unsigned c = 0; c < lanes_; ++c) {
+    const unsigned at = c / 2 + (c % 2 == 0 ? 0 : lanes_);
+    low.push_back(static_cast<int>(at));
+    high.push_back(static_cast<int>(at + lanes_ / 2));
+  }
+  return {builder_.CreateShuffleVector(firsts, seconds, low),
+          builder_.CreateShuffleVector(firsts, seconds, high)};
 }
 
 llvm::Value* MatvecMaker::Broadcast(llvm::Value* index) {

@@ -26,6 +26,9 @@ unsigned MatvecLanes(exec::CpuLevel level, ir::Type chain);
 // Are there loads and stores of some elements of a vector? Not of 16-bit ones without AVX-512.
 bool HasMasks(exec::CpuLevel level, const MatvecTypes& types);
 
+// Are elements of w read two by two, as words? Both halves of a word are then one instruction away from an f32.
+bool TakesPairs(const MatvecTypes& types);
+
 // Outputs that neighbors of w belong to (w[e, t], rows of `stride` elements). A function of x, w, c and sums, of the chain's
 // type: c itself where that is its type, else scratch for all outputs. Every size is at least 1, and without masks the count is
 // at least that of a vector.
@@ -56,6 +59,11 @@ class MatvecMaker {
   llvm::Value* Widened(ir::Type type, llvm::Value* value);
   llvm::Value* LoadLanes(ir::Type type, llvm::Value* address, llvm::Value* mask,
                          llvm::Constant* others);
+  // Two bf16 of w in each lane, of which a word's lower half is the first; and both as f32, first ones and second ones.
+  llvm::Value* LoadWords(llvm::Value* address);
+  LlvmValues SplitPairs(llvm::Value* words);
+  LlvmValues LoadPairs(llvm::Value* address) { return SplitPairs(LoadWords(address)); }
+  LlvmValues Interleaved(llvm::Value* firsts, llvm::Value* seconds);
   // One element of x in all lanes.
   llvm::Value* Broadcast(llvm::Value* index);
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* acc) {

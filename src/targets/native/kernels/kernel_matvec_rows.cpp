@@ -7,12 +7,9 @@
 namespace frazil::targets::native {
 namespace {
 
-constexpr uint64_t LineBytes = 64;
+constexpr uint64_t AskedBytes = 128;
 // Of a block of rows, as in kernel_matvec_columns.cpp.
 constexpr uint64_t MostBlockBytes = 1 << 19;
-
-// Two bf16 neighbors are turned around together, which takes half the exchanges.
-bool TakesPairs(const MatvecTypes& types) { return types.w == ir::types::BF16; }
 
 class Rows : MatvecMaker {
  public:
@@ -23,7 +20,7 @@ class Rows : MatvecMaker {
         step_(TakesPairs(types) ? 2 * lanes_ : lanes_) {}
 
   llvm::Function* Emit() {
-    offsets_ = builder_.CreateAlloca(builder_.getInt64Ty(), Int(rows_));
+    places_ = builder_.CreateAlloca(builder_.getPtrTy(), Int(rows_));
     whole_ = builder_.CreateAnd(sizes_.depth, Int(~uint64_t{step_ - 1}));
     llvm::Value* block_bytes =
         builder_.CreateMul(sizes_.stride, Int(uint64_t{rows_} * ir::BytesOf(types_.w)));
@@ -41,27 +38,29 @@ class Rows : MatvecMaker {
 
  private:
   unsigned Blocks() const { return rows_ / lanes_; }
-  llvm::Value* OffsetPlace(uint64_t row) {
-    return builder_.CreateGEP(builder_.getInt64Ty(), offsets_, Int(row));
+  // Where the address of a row is kept: sixteen of them leave no registers.
+  llvm::Value* PlaceOf(uint64_t row) {
+    return builder_.CreateGEP(builder_.getPtrTy(), places_, Int(row));
   }
 
   void EmitBlock(llvm::Value* t) {
     llvm::Value* left = builder_.CreateSub(sizes_.count, t);
     llvm::Value* last = builder_.CreateSub(left, Int(1));
-    for (unsigned row = 0; row < rows_; ++row)
-      builder_.CreateAlignedStore(builder_.CreateMul(Min(Int(row), last), sizes_.stride),
-                                  OffsetPlace(row), llvm::Align(8));
     llvm::Value* block = At(types_.w, w_, builder_.CreateMul(t, sizes_.stride));
+    for (unsigned row = 0; row < rows_; ++row) {
+      llvm::Value* offset = builder_.CreateMul(Min(Int(row), last), sizes_.stride);
+      builder_.CreateAlignedStore(At(types_.w, block, offset), PlaceOf(row), llvm::Align(8));
+    }
     llvm::Value* ahead = At(types_.w, block, builder_.CreateMul(sizes_.stride, Int(rows_)));
     LlvmValues carried(Blocks(), llvm::Constant::getNullValue(vector_));
     carried.push_back(ahead);
     carried = loops_.Count(Int(0), whole_, step_, carried, [&](llvm::Value* e, LlvmValues values) {
-      return EmitStep(block, e, std::move(values));
+      return EmitStep(e, std::move(values));
     });
     carried.pop_back();
     LlvmValues sums = loops_.Count(
         whole_, sizes_.depth, lanes_, carried,
-        [&](llvm::Value* e, LlvmValues values) { return EmitRest(block, e, std::move(values)); });
+        [&](llvm::Value* e, LlvmValues values) { return EmitRest(e, std::move(values)); });
     for (unsigned b = 0; b < Blocks(); ++b) {
       llvm::Value* first = Int(uint64_t{b} * lanes_);
       llvm::Value* mask = nullptr;
@@ -73,28 +72,25 @@ class Rows : MatvecMaker {
     }
   }
 
-  llvm::Value* RowPlace(llvm::Value* block, unsigned row, llvm::Value* e) {
-    llvm::Value* offset =
-        builder_.CreateAlignedLoad(builder_.getInt64Ty(), OffsetPlace(row), llvm::Align(8));
-    return At(types_.w, block, builder_.CreateAdd(offset, e));
+  llvm::Value* RowPlace(unsigned row, llvm::Value* e) {
+    return At(types_.w,
+              builder_.CreateAlignedLoad(builder_.getPtrTy(), PlaceOf(row), llvm::Align(8)), e);
   }
 
-  LlvmValues EmitStep(llvm::Value* block, llvm::Value* e, LlvmValues values) {
+  LlvmValues EmitStep(llvm::Value* e, LlvmValues values) {
     const uint64_t bytes = uint64_t{rows_} * step_ * ir::BytesOf(types_.w);
-    for (uint64_t line = 0; line < bytes; line += LineBytes)
+    for (uint64_t line = 0; line < bytes; line += AskedBytes)
       Prefetch(builder_.CreateGEP(builder_.getInt8Ty(), values.back(), Int(line)));
     llvm::Value* advance = builder_.CreateSelect(is_near_, Int(bytes), Int(0));
     values.back() = builder_.CreateGEP(builder_.getInt8Ty(), values.back(), advance);
-    LlvmValues factors;
-    for (unsigned k = 0; k < step_; ++k)
-      factors.push_back(Broadcast(builder_.CreateAdd(e, Int(k))));
+    // At each use: one of them is an operand in memory, all of them together would leave no registers.
+    auto factor = [&](unsigned k) { return Broadcast(builder_.CreateAdd(e, Int(k))); };
     for (unsigned b = 0; b < Blocks(); ++b) {
       LlvmValues square;
       for (unsigned r = 0; r < lanes_; ++r) {
-        llvm::Value* place = RowPlace(block, b * lanes_ + r, e);
+        llvm::Value* place = RowPlace(b * lanes_ + r, e);
         if (TakesPairs(types_)) {
-          auto* pairs = llvm::FixedVectorType::get(builder_.getInt32Ty(), lanes_);
-          square.push_back(builder_.CreateAlignedLoad(pairs, place, llvm::Align(1)));
+          square.push_back(LoadWords(place));
         } else {
           square.push_back(Widened(types_.w, LoadLanes(types_.w, place, nullptr, nullptr)));
         }
@@ -102,22 +98,19 @@ class Rows : MatvecMaker {
       square = Transposed(builder_, std::move(square));
       for (unsigned k = 0; k < lanes_; ++k) {
         if (!TakesPairs(types_)) {
-          values[b] = Fma(factors[k], square[k], values[b]);
+          values[b] = Fma(factor(k), square[k], values[b]);
           continue;
         }
-        // The first of a pair is the lower half of a word, and an upper half is the f32 that a bf16 stands for.
-        llvm::Value* first = builder_.CreateShl(square[k], 16);
-        llvm::Value* second = builder_.CreateAnd(
-            square[k], llvm::ConstantInt::get(square[k]->getType(), 0xffff'0000u));
-        values[b] = Fma(factors[2 * k], builder_.CreateBitCast(first, vector_), values[b]);
-        values[b] = Fma(factors[2 * k + 1], builder_.CreateBitCast(second, vector_), values[b]);
+        const LlvmValues pair = SplitPairs(square[k]);
+        values[b] = Fma(factor(2 * k), pair[0], values[b]);
+        values[b] = Fma(factor(2 * k + 1), pair[1], values[b]);
       }
     }
     return values;
   }
 
   // A vector's elements or fewer. Those that are missing are +0 times -0, which leaves every sum what it is.
-  LlvmValues EmitRest(llvm::Value* block, llvm::Value* e, LlvmValues values) {
+  LlvmValues EmitRest(llvm::Value* e, LlvmValues values) {
     llvm::Value* mask = nullptr;
     if (has_masks_) {
       llvm::Value* left = builder_.CreateSub(sizes_.depth, e);
@@ -134,8 +127,8 @@ class Rows : MatvecMaker {
     for (unsigned b = 0; b < Blocks(); ++b) {
       LlvmValues square;
       for (unsigned r = 0; r < lanes_; ++r)
-        square.push_back(Widened(
-            types_.w, LoadLanes(types_.w, RowPlace(block, b * lanes_ + r, e), mask, others)));
+        square.push_back(
+            Widened(types_.w, LoadLanes(types_.w, RowPlace(b * lanes_ + r, e), mask, others)));
       square = Transposed(builder_, std::move(square));
       for (unsigned k = 0; k < lanes_; ++k) {
         const llvm::SmallVector<int, 16> one(lanes_, static_cast<int>(k));
@@ -148,7 +141,7 @@ class Rows : MatvecMaker {
   const unsigned rows_;
   const bool has_masks_;
   const unsigned step_;  // columns
-  llvm::Value* offsets_ = nullptr;
+  llvm::Value* places_ = nullptr;
   llvm::Value* whole_ = nullptr;    // columns in whole steps
   llvm::Value* is_near_ = nullptr;  // blocks are short
 };
