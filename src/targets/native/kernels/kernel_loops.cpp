@@ -5,6 +5,7 @@
 #include "targets/native/kernels/kernel_match.h"
 #include "targets/native/kernels/kernel_matmul.h"
 #include "targets/native/kernels/kernel_matvec.h"
+#include "targets/native/kernels/kernel_quantized.h"
 #include "targets/native/kernels/kernel_rows.h"
 
 namespace frazil::targets::native {
@@ -14,6 +15,8 @@ bool TryEmitKernelLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (emitter.shared().metered) return false;
   if (auto nest = MatchMatvec(emitter.function(), emitter.facts(), loop))
     if (EmitMatvec(emitter, loop, *nest)) return true;
+  if (auto nest = MatchQuantized(emitter.function(), emitter.facts(), loop))
+    if (EmitQuantized(emitter, loop, *nest)) return true;
   if (auto nest = MatchMatmul(emitter.function(), emitter.facts(), loop))
     return EmitMatmul(emitter, loop, *nest);
   if (auto nest = MatchRows(emitter.function(), emitter.facts(), loop))
