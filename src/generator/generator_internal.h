@@ -113,7 +113,15 @@ class FunctionGenerator {
   bool EmitExtract();
   bool EmitTensorLoad();
   bool EmitTensorStore();
+  std::optional<ValueId> Picks(ir::Dim dim);
   static std::vector<ir::ReduceKind> KindsOf(Type type);
+
+  // generator_kernels.cpp
+  bool EmitConv();
+  bool EmitScan();
+  bool EmitSort();
+  bool EmitScatter();
+  bool EmitMatmulQ();
 
   // generator_elements.cpp
   bool EmitGenerate();

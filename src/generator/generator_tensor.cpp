@@ -47,6 +47,11 @@ bool FunctionGenerator::EmitTensor(const ir::OpInfo& info) {
     case Op::TensorStore: return EmitTensorStore();
     case Op::Generate: return EmitGenerate();
     case Op::Fold: return EmitFold();
+    case Op::Conv: return EmitConv();
+    case Op::Scan: return EmitScan();
+    case Op::Sort: return EmitSort();
+    case Op::Scatter: return EmitScatter();
+    case Op::MatmulQ: return EmitMatmulQ();
     default: return false;
   }
 }
@@ -300,18 +305,23 @@ bool FunctionGenerator::EmitGather() {
   Type type = b_.TypeOf(*tensor);
   Shape shape = b_.function().shape(type);
   uint64_t axis = state_.random.Below(shape.size());
-  if ((shape[axis].is_symbol() || shape[axis].value == 0) && !state_.unguarded) return false;
-  int64_t size = shape[axis].is_symbol() ? 3 : std::max<int64_t>(shape[axis].value, 1);
+  auto indices = Picks(shape[axis]);
+  if (!indices) return false;
+  shape[axis] = b_.function().shape(b_.TypeOf(*indices))[0];
+  return EmitTensor(Op::Gather, type.element(), shape, {*tensor, *indices}, {axis});
+}
+
+// A line of indices of an axis of this size. Nothing where they could not be within it.
+std::optional<ValueId> FunctionGenerator::Picks(Dim dim) {
+  if ((dim.is_symbol() || dim.value == 0) && !state_.unguarded) return std::nullopt;
+  int64_t size = dim.is_symbol() ? 3 : std::max<int64_t>(dim.value, 1);
   Shape picked = RandomShape(1, 1);
   ValueId indices = TensorOf(types::Index, picked);
-  if (!Unguarded()) {
-    Type index_type = TensorType(types::Index, picked);
-    indices = b_.Map(std::span(&indices, 1), index_type, [&](std::span<const ValueId> elements) {
-      return Values{b_.Binary(Op::RemFloor, elements[0], Int(types::Index, size))};
-    });
-  }
-  shape[axis] = picked[0];
-  return EmitTensor(Op::Gather, type.element(), shape, {*tensor, indices}, {axis});
+  if (Unguarded()) return indices;
+  Type index_type = TensorType(types::Index, picked);
+  return b_.Map(std::span(&indices, 1), index_type, [&](std::span<const ValueId> elements) {
+    return Values{b_.Binary(Op::RemFloor, elements[0], Int(types::Index, size))};
+  });
 }
 
 bool FunctionGenerator::EmitIota() {

@@ -257,6 +257,30 @@ ValueId FunctionBuilder::Fold(ReduceKind kind, Type type, ValueId count, uint64_
   return Function::result_of(function_.inst(id));
 }
 
+ValueId FunctionBuilder::Conv(ValueId image, ValueId weights, Type result, const ConvSpec& spec) {
+  const ValueId operands[] = {image, weights};
+  return Emit(Op::Conv, result, operands, std::span(&result, 1), spec.Words())[0];
+}
+
+ValueId FunctionBuilder::Scan(ReduceKind kind, ValueId tensor, uint64_t axis) {
+  const Type type = TypeOf(tensor);
+  return Emit1(Op::Scan, type, {tensor}, type, {static_cast<uint64_t>(kind), axis});
+}
+
+Values FunctionBuilder::Sort(ValueId tensor, uint64_t axis, bool is_descending) {
+  const Type type = TypeOf(tensor);
+  const Type results[] = {type, Type::Tensor(types::Index, type.shape)};
+  const uint64_t words[] = {axis, is_descending ? 1u : 0u};
+  return Emit(Op::Sort, type, std::span(&tensor, 1), results, words);
+}
+
+ValueId FunctionBuilder::Scatter(ScatterKind kind, ValueId base, ValueId indices, ValueId updates,
+                                 uint64_t axis) {
+  const Type type = TypeOf(base);
+  return Emit1(Op::Scatter, type, {base, indices, updates}, type,
+               {static_cast<uint64_t>(kind), axis});
+}
+
 Values FunctionBuilder::Call(FuncId callee, std::span<const ValueId> arguments) {
   uint64_t word = callee.index;
   // Result types are the callee's; tensors with symbolic dimensions go through Emit.

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/conv.h"
 #include "ir/program.h"
 
 namespace frazil::ir {
@@ -79,6 +80,11 @@ class FunctionBuilder {
   Values Generate(uint32_t rank, std::span<const Type> results, const CarriedBody& body);
   ValueId Fold(ReduceKind kind, Type type, ValueId count, uint64_t chains, uint64_t block,
                const std::function<ValueId(ValueId i)>& element);
+  ValueId Conv(ValueId image, ValueId weights, Type result, const ConvSpec& spec);
+  ValueId Scan(ReduceKind kind, ValueId tensor, uint64_t axis);
+  // The sorted tensor and the positions.
+  Values Sort(ValueId tensor, uint64_t axis, bool is_descending = false);
+  ValueId Scatter(ScatterKind kind, ValueId base, ValueId indices, ValueId updates, uint64_t axis);
   Values Call(FuncId callee, std::span<const ValueId> arguments);
   void Return(std::span<const ValueId> values);
   void Return(std::initializer_list<ValueId> values) {

@@ -92,4 +92,11 @@ std::optional<Op> CombinerOf(AtomicKind kind) {
   return Combiners[static_cast<size_t>(kind)];
 }
 
+std::optional<Op> CombinerOf(ScatterKind kind) {
+  // After `set` the kinds of `reduce`, in their order.
+  static_assert(static_cast<int>(ScatterKind::Xor) == static_cast<int>(ReduceKind::Xor) + 1);
+  if (kind == ScatterKind::Set) return std::nullopt;
+  return CombinerOf(static_cast<ReduceKind>(static_cast<int>(kind) - 1));
+}
+
 }  // namespace frazil::ir

@@ -53,9 +53,10 @@ constexpr bool CanStandFor(Op op) { return op == Op::Alloc || op == Op::Assert |
 
 enum class Law : uint8_t { None, Commutes, Prelude };
 
-// The kinds of `reduce` and `atomic`, in the order of their rows' words.
+// The kinds of `reduce` (and `scan`), `atomic` and `scatter`, in the order of their rows' words.
 enum class ReduceKind : uint8_t { Sum, Product, Min, Max, Minimum, Maximum, And, Or, Xor };
 enum class AtomicKind : uint8_t { Add, Min, Max, And, Or, Xor, Exchange };
+enum class ScatterKind : uint8_t { Set, Add, Mul, Min, Max, Minimum, Maximum, And, Or, Xor };
 
 struct OpInfo {
   Op op;
@@ -74,9 +75,10 @@ const OpInfo& Info(Op op);
 std::span<const OpInfo> AllOps();
 std::optional<Op> OpNamed(std::string_view mnemonic);
 
-// The op that joins two elements; nothing for exchange, which keeps none of the old one.
+// The op that joins two elements; nothing for exchange and set, which keep none of the old one.
 Op CombinerOf(ReduceKind kind);
 std::optional<Op> CombinerOf(AtomicKind kind);
+std::optional<Op> CombinerOf(ScatterKind kind);
 
 // Neither an effect nor a trap: may be dropped when unused and moved freely within its region.
 inline bool IsRemovable(const OpInfo& info) {

@@ -58,6 +58,11 @@ struct Inst {
 //   reduce          ReduceKind, axis, chains, block
 //   transpose       perm      broadcast  axes      slice  rank starts, then rank steps
 //   concat, gather, iota  axis
+//   conv            groups, stride (rows, columns), zeros before (rows, columns) and after, dilation
+//   scan            ReduceKind, axis
+//   sort            axis, descending (0/1)
+//   scatter         ScatterKind, axis
+//   matmul.q        bits
 
 struct Region {
   Range params;               // consecutive ValueIds

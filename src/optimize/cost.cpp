@@ -165,6 +165,18 @@ class Pricing {
         ir::Dim inner = f.shape(a).back();
         return 10 + Elements(f, inst.type) * Size(inner);
       }
+      case Op::MatmulQ:
+        return 10 + Elements(f, inst.type) * Size(f.shape(f.type(f.operand(inst, 0))).back());
+      case Op::Conv: {
+        const ir::Shape& window = f.shape(f.type(f.operand(inst, 1)));
+        return 10 + Elements(f, inst.type) * Size(window[1]) * Size(window[2]) * Size(window[3]);
+      }
+      case Op::Scan: return 10 + Elements(f, inst.type) * (2 * AccessCost + CombineCost(f, inst));
+      // Of as many levels as there are in a line of some thousand elements.
+      case Op::Sort: return 10 + 12 * Elements(f, inst.type) * 4 * AccessCost;
+      case Op::Scatter:
+        return 10 +
+               2 * AccessCost * (Elements(f, inst.type) + Elements(f, f.type(f.operand(inst, 2))));
       default: break;
     }
     double cost = OpCost(inst.op, inst.type);

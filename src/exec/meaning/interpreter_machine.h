@@ -194,6 +194,13 @@ class Machine {
   Flow TensorLoadOp(const ir::Inst& inst);
   Flow TensorStoreOp(const ir::Inst& inst);
 
+  // interpreter_kernels.cpp
+  Flow ConvOp(const ir::Inst& inst);
+  Flow ScanOp(const ir::Inst& inst);
+  Flow SortOp(const ir::Inst& inst);
+  Flow ScatterOp(const ir::Inst& inst);
+  Flow MatmulQOp(const ir::Inst& inst);
+
   // interpreter_elements.cpp
   Flow EnterGenerate(const ir::Inst& inst);
   void StartIndices(const ir::Inst& owner);

@@ -32,6 +32,11 @@ Machine::Flow Machine::TensorOp(const ir::Inst& inst) {
     case Op::TensorStore: return TensorStoreOp(inst);
     case Op::Generate: return EnterGenerate(inst);
     case Op::Fold: return EnterFold(inst);
+    case Op::Conv: return ConvOp(inst);
+    case Op::Scan: return ScanOp(inst);
+    case Op::Sort: return SortOp(inst);
+    case Op::Scatter: return ScatterOp(inst);
+    case Op::MatmulQ: return MatmulQOp(inst);
     default: break;
   }
   CHECK(!"a tensor op");

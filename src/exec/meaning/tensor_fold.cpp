@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "exec/meaning/scalar_ops.h"
+#include "exec/meaning/tensor_elements.h"
 #include "exec/meaning/tensor_ops.h"
 #include "ir/text/literal.h"
 
@@ -13,32 +14,6 @@ namespace frazil::exec {
 namespace {
 
 using ir::Op;
-
-using Element = std::array<uint64_t, 3>;
-
-bool IsHalf(ir::Type type) { return ir::Contains(ir::sets::Half, type.scalar); }
-ir::Type FoldType(ir::Type element) { return IsHalf(element) ? ir::types::F32 : element; }
-
-Element Read(const Memory& memory, int64_t index) {
-  Element element = {};
-  memory.Get(index, element);
-  if (!IsHalf(memory.element())) return element;
-  return {*EvalWord(Op::Cast, ir::Scalar::F32, memory.element().scalar, element[0])};
-}
-
-void Write(Memory& memory, int64_t index, Element element) {
-  if (IsHalf(memory.element()))
-    element[0] = *EvalWord(Op::Cast, memory.element().scalar, ir::Scalar::F32, element[0]);
-  memory.Set(index, element);
-}
-
-Element Apply(Op op, ir::Type type, const Element& a, const Element& b) {
-  if (!IsWide(type.scalar)) return {*EvalWord(op, type.scalar, type.scalar, a[0], b[0])};
-  Element result = {};
-  const auto trap = EvalScalar({op, type, type}, std::array{Words(a), Words(b)}, result);
-  CHECK(!trap);
-  return result;
-}
 
 // The least or greatest value of a type that has an order.
 uint64_t Extreme(ir::Type type, bool greatest) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/value.h"
+#include "ir/conv.h"
 #include "ir/op.h"
 
 namespace frazil::exec {
@@ -67,5 +68,22 @@ class TreeFold {
 // `expired` is asked now and then; true ends it early, with false for an answer.
 bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired,
             Object& to);
+
+// tensor_kernels.cpp. `expired` as above.
+using Expired = std::function<bool()>;
+bool Convolve(const Object& x, const Object& w, const ir::ConvSpec& spec, const Expired& expired,
+              Object& to);
+void Scan(const Object& from, ir::ReduceKind kind, size_t axis, Object& to);
+bool Sort(const Object& from, size_t axis, bool descending, const Expired& expired, Object& to,
+          Object& positions);
+// Traps where a pick lies outside of the axis.
+std::optional<ir::Trap> Scatter(const Object& base, const Object& picks, const Object& updates,
+                                ir::ScatterKind kind, size_t axis, Object& to);
+struct Quantized {
+  const Object& elements;
+  const Object& scales;
+  int64_t bits;
+};
+bool MatmulQuantized(const Quantized& a, const Quantized& w, const Expired& expired, Object& to);
 
 }  // namespace frazil::exec

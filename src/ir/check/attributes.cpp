@@ -67,6 +67,7 @@ std::vector<Type> PlainResultTypes(Op op, Type t, size_t named) {
     case Op::SpongeSqueeze: return std::vector<Type>(10, types::Field);
     case Op::MerkleStep: return {types::U32, types::Digest};
     case Op::Tasm: return std::vector<Type>(named, types::Field);
+    case Op::Sort: return {t, t.is_tensor() ? Type::Tensor(types::Index, t.shape) : types::Index};
     default: break;
   }
   if (!HasRowResult(op)) return {};

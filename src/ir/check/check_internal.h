@@ -60,6 +60,7 @@ class FunctionChecker {
   Result<void> CheckMap(const Inst& inst);
   Result<void> CheckReduce(const Inst& inst) const;
   Result<void> CheckTree(const Inst& inst, int64_t chains, int64_t block) const;
+  Result<void> CheckKind(const Inst& inst, ReduceKind kind) const;
   Result<void> CheckGenerate(const Inst& inst);
   Result<void> CheckFold(const Inst& inst);
   Result<void> CheckMatmul(const Inst& inst) const;
@@ -69,6 +70,14 @@ class FunctionChecker {
   Result<void> CheckSlice(const Inst& inst) const;
   Result<void> CheckConcat(const Inst& inst) const;
   Result<void> CheckGather(const Inst& inst) const;
+
+  // check_tensor_kernels.cpp
+  Result<void> CheckConv(const Inst& inst) const;
+  Result<void> CheckScan(const Inst& inst) const;
+  Result<void> CheckSort(const Inst& inst) const;
+  Result<void> CheckScatter(const Inst& inst) const;
+  Result<void> CheckMatmulQ(const Inst& inst) const;
+  Result<void> NeedAxis(const Inst& inst, int64_t axis, const Shape& shape) const;
 
   template <typename... Args>
   std::unexpected<Error> Wrong(const Inst& inst, Diag diag, fmt::format_string<Args...> format,

@@ -16,7 +16,7 @@ Result<void> FunctionChecker::CheckCustom(const Inst& inst) {
   if (inst.regions.count != regions)
     return Wrong(inst, Diag::BadRegion, "needs {} regions, has {}", regions, inst.regions.count);
   // Structured ops and calls have results of their own; those that T determines are checked here.
-  if (HasTypeParameter(inst.op) && inst.op != Op::Generate &&
+  if (HasTypeParameter(inst.op) && inst.op != Op::Generate && inst.op != Op::Sort &&
       (inst.results.count != (HasRowResult(inst.op) ? 1u : 0u) ||
        (HasRowResult(inst.op) &&
         function_.type(Function::result_of(inst)) != ResultTypeOf(inst.op, inst.type))))

@@ -30,8 +30,13 @@ Result<void> FunctionChecker::CheckTensorOp(const Inst& inst) {
     case Op::Concat: tensors = inst.operands.count; break;
     case Op::Matmul:
     case Op::MatmulFast:
+    case Op::Conv:
     case Op::Gather: tensors = 2; break;
+    case Op::Scatter: tensors = 3; break;
+    case Op::MatmulQ: tensors = 4; break;
     case Op::Reduce:
+    case Op::Scan:
+    case Op::Sort:
     case Op::Reshape:
     case Op::Transpose:
     case Op::Slice:
@@ -43,8 +48,8 @@ Result<void> FunctionChecker::CheckTensorOp(const Inst& inst) {
     if (!OperandType(inst, i).is_tensor())
       return Wrong(inst, Diag::WrongType, "operand {} is {}, not a tensor", i + 1,
                    Show(OperandType(inst, i)));
-  // All but map, gather's indices and the generators work within one element type.
-  bool first_element = tensors > 0 && inst.op != Op::Map;
+  // All but map, quantized products, indices and the generators work within one element type.
+  bool first_element = tensors > 0 && inst.op != Op::Map && inst.op != Op::MatmulQ;
   if (first_element && OperandType(inst, 0).element() != inst.type.element())
     return Wrong(inst, Diag::WrongType, "operand 1 is {}, not of {}", Show(OperandType(inst, 0)),
                  Show(inst.type.element()));
@@ -59,12 +64,14 @@ Result<void> FunctionChecker::CheckTensorOp(const Inst& inst) {
     case Op::Slice: return CheckSlice(inst);
     case Op::Concat: return CheckConcat(inst);
     case Op::Gather: return CheckGather(inst);
+    case Op::Conv: return CheckConv(inst);
+    case Op::Scan: return CheckScan(inst);
+    case Op::Sort: return CheckSort(inst);
+    case Op::Scatter: return CheckScatter(inst);
+    case Op::MatmulQ: return CheckMatmulQ(inst);
     case Op::Iota:
       TRY_VOID(NeedOperands(inst, 0));
-      if (function_.word(inst, 0) < 0 ||
-          function_.word(inst, 0) >= static_cast<int64_t>(function_.shape(inst.type).size()))
-        return Wrong(inst, Diag::BadAttribute, "there is no axis {}", function_.word(inst, 0));
-      return {};
+      return NeedAxis(inst, function_.word(inst, 0), function_.shape(inst.type));
     case Op::TensorUniform:
     case Op::TensorNormal:
       TRY_VOID(NeedOperands(inst, 2));
@@ -113,17 +120,20 @@ Result<void> FunctionChecker::CheckReduce(const Inst& inst) const {
   TRY_VOID(CheckTree(inst, function_.word(inst, 2), function_.word(inst, 3)));
   int64_t axis = function_.word(inst, 1);
   Shape shape = ShapeOf(inst, 0);
-  if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
-    return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
+  TRY_VOID(NeedAxis(inst, axis, shape));
   shape.erase(shape.begin() + axis);
   if (shape != function_.shape(inst.type))
     return Wrong(inst, Diag::BadShape, "its result must be the operand without axis {}", axis);
   return {};
 }
 
-// The kind fits the type, and there is such a tree.
-Result<void> FunctionChecker::CheckTree(const Inst& inst, int64_t chains, int64_t block) const {
-  ReduceKind kind = static_cast<ReduceKind>(function_.word(inst, 0));
+Result<void> FunctionChecker::NeedAxis(const Inst& inst, int64_t axis, const Shape& shape) const {
+  if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
+    return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
+  return {};
+}
+
+Result<void> FunctionChecker::CheckKind(const Inst& inst, ReduceKind kind) const {
   Scalar scalar = inst.type.scalar;
   bool bits = kind == ReduceKind::And || kind == ReduceKind::Or || kind == ReduceKind::Xor;
   bool propagates = kind == ReduceKind::Minimum || kind == ReduceKind::Maximum;
@@ -131,9 +141,15 @@ Result<void> FunctionChecker::CheckTree(const Inst& inst, int64_t chains, int64_
   bool good = bits         ? Contains(sets::Fixed | sets::Bool, scalar)
               : propagates ? IsFloat(scalar)
               : orders     ? Contains(sets::Fixed | sets::Float, scalar)
-                           : scalar != Scalar::Bool;
+                           : Contains(sets::Fixed | sets::Float | sets::Fields, scalar);
   if (!good)
     return Wrong(inst, Diag::WrongType, "this kind does not work on {}", Show(inst.type.element()));
+  return {};
+}
+
+// The kind fits the type, and there is such a tree.
+Result<void> FunctionChecker::CheckTree(const Inst& inst, int64_t chains, int64_t block) const {
+  TRY_VOID(CheckKind(inst, static_cast<ReduceKind>(function_.word(inst, 0))));
   if (chains < 1 || chains > 4096 || (chains & (chains - 1)) != 0 || block < chains ||
       block % chains != 0)
     return Wrong(inst, Diag::BadAttribute,
@@ -296,8 +312,7 @@ Result<void> FunctionChecker::CheckConcat(const Inst& inst) const {
   const Shape& to = function_.shape(inst.type);
   int64_t axis = function_.word(inst, 0);
   if (inst.operands.count == 0) return NeedOperands(inst, 1);
-  if (axis < 0 || axis >= static_cast<int64_t>(to.size()))
-    return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
+  TRY_VOID(NeedAxis(inst, axis, to));
   int64_t total = 0;
   bool constant = !to[static_cast<size_t>(axis)].is_symbol();
   for (uint32_t i = 0; i < inst.operands.count; ++i) {
@@ -324,8 +339,7 @@ Result<void> FunctionChecker::CheckGather(const Inst& inst) const {
   const Shape& from = ShapeOf(inst, 0);
   const Shape& picks = ShapeOf(inst, 1);
   int64_t axis = function_.word(inst, 0);
-  if (axis < 0 || axis >= static_cast<int64_t>(from.size()))
-    return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
+  TRY_VOID(NeedAxis(inst, axis, from));
   Shape to(from.begin(), from.begin() + axis);
   to.insert(to.end(), picks.begin(), picks.end());
   to.insert(to.end(), from.begin() + axis + 1, from.end());

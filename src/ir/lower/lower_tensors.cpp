@@ -29,15 +29,22 @@ bool MakesItsBuffer(Op op) {
     case Op::TensorNormal:
     case Op::TensorLoad:
     case Op::Generate:
+    case Op::Conv:
+    case Op::Scan:
+    case Op::Sort:
+    case Op::Scatter:
+    case Op::MatmulQ:
     case Op::Call: return true;
     default: return false;
   }
 }
 
-// Rows that are made in a result, and read there. Functions pass their results on to each other: all or none.
-bool HasRows(const Program& program) {
+// Rows that are made in a result, and read there; what is scattered into. Functions pass their results on to each other:
+// all or none.
+bool ReadsResults(const Program& program) {
   return std::ranges::any_of(program.functions, [](const Function& function) {
     return std::ranges::any_of(function.insts, [&](const Inst& inst) {
+      if (inst.op == Op::Scatter) return true;
       if (inst.op != Op::Generate) return false;
       const uint32_t rank = function.region(Function::region_of(inst, 0)).params.count;
       for (uint32_t k = 0; k < inst.results.count; ++k)
@@ -55,7 +62,7 @@ TensorLowering::TensorLowering(const Program& program, const Function& source,
       program_(program),
       folds_(folds),
       math_(builder),
-      reads_results_(HasRows(program)),
+      reads_results_(ReadsResults(program)),
       direct_(source.values.size()) {}
 
 Result<void> TensorLowering::Run() {
@@ -152,6 +159,11 @@ Result<void> TensorLowering::LowerTensorInst(const Inst& inst) {
     case Op::TensorLoad: LowerTensorLoad(inst); break;
     case Op::TensorStore: LowerTensorStore(inst); break;
     case Op::Generate: return LowerGenerate(inst);
+    case Op::Conv: LowerConv(inst); break;
+    case Op::Scan: LowerScan(inst); break;
+    case Op::Sort: LowerSort(inst); break;
+    case Op::Scatter: LowerScatter(inst); break;
+    case Op::MatmulQ: LowerMatmulQ(inst); break;
     default: CHECK(!"an op that takes or gives tensors has its lowering");
   }
   return {};

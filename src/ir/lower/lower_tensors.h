@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/clone.h"
+#include "ir/conv.h"
 #include "ir/lanes/index_math.h"
 #include "ir/lower/lower.h"
 #include "ir/program.h"
@@ -75,6 +76,43 @@ class TensorLowering : public Cloner {
   void LowerGather(const Inst& inst);
   void LowerTensorLoad(const Inst& inst);
   void LowerTensorStore(const Inst& inst);
+
+  // A chain of products that ends in one element: matmul, conv.
+  class Chain {
+   public:
+    Chain(TensorLowering& lowering, Type element, bool is_fused = true);
+    ValueId Zero() const;
+    ValueId Loop(IndexExpr count, ValueId acc,
+                 const std::function<ValueId(IndexExpr, ValueId)>& body) const;
+    ValueId Load(ValueId buffer, IndexExpr index) const;
+    ValueId Step(ValueId a, ValueId b, ValueId acc) const;
+    ValueId Rounded(ValueId sum) const;
+
+   private:
+    TensorLowering& lowering_;
+    Type element_, wide_;
+    bool is_half_ = false, has_fma_ = false;
+  };
+
+  // Kernels: lower_tensors_conv.cpp, lower_tensors_lines.cpp, lower_tensors_sort.cpp, lower_tensors_quantized.cpp.
+  void LowerConv(const Inst& inst);
+  void AssertConvFits(const ConvSpec& spec, const IndexExprs& image, const IndexExprs& kernel,
+                      const IndexExprs& result);
+  ValueId ZerosAround(const ConvSpec& spec, ValueId image, Type element, IndexExprs& sizes);
+  struct Sized {
+    ValueId buffer;
+    IndexExprs sizes;
+  };
+  void ConvByColumns(const ConvSpec& spec, const Sized& image, const Sized& kernel,
+                     IndexExpr outputs, Type type, const Target& target);
+  void ConvAsProduct(const Sized& image, const Sized& kernel, Type type, const Target& target);
+  void ConvNest(const ConvSpec& spec, const Sized& image, const Sized& kernel, IndexExpr outputs,
+                Type type, const Target& target);
+  void LowerScan(const Inst& inst);
+  void LowerScatter(const Inst& inst);
+  void LowerSort(const Inst& inst);
+  void WhereAny(IndexExpr count, const std::function<void()>& lines);
+  void LowerMatmulQ(const Inst& inst);
 
   // Elements by index: lower_tensors_generate.cpp.
   Result<void> LowerGenerate(const Inst& inst);

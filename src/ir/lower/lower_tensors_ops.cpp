@@ -21,16 +21,48 @@ Result<void> TensorLowering::LowerMap(const Inst& inst) {
   return status;
 }
 
-// One chain for each output, k ascending. f16 and bf16 widen exactly, so their chain is one of f32,
-// which is rounded once at the end.
+// --- chains of products -------------------------------------------------------------------------------------------
+// f16 and bf16 widen exactly, so their chain is one of f32, which is rounded once at the end.
+TensorLowering::Chain::Chain(TensorLowering& lowering, Type element, bool is_fused)
+    : lowering_(lowering), element_(element) {
+  is_half_ = Contains(sets::Half, element.scalar);
+  wide_ = is_half_ ? types::F32 : element;
+  has_fma_ = IsFloat(wide_.scalar) && is_fused;
+}
+
+ValueId TensorLowering::Chain::Zero() const { return lowering_.Zero(wide_); }
+
+ValueId TensorLowering::Chain::Loop(IndexExpr count, ValueId acc,
+                                    const std::function<ValueId(IndexExpr, ValueId)>& body) const {
+  const ValueId lo = lowering_.math_.Value(IndexExpr::Known(0));
+  return lowering_.builder_.For(lo, lowering_.math_.Value(count), 1, std::span(&acc, 1),
+                                [&](ValueId k, std::span<const ValueId> carried) {
+                                  return Values{body(IndexExpr::Of(k), carried[0])};
+                                })[0];
+}
+
+ValueId TensorLowering::Chain::Load(ValueId buffer, IndexExpr index) const {
+  const ValueId value = lowering_.Load(buffer, index);
+  return is_half_ ? lowering_.builder_.Cast(Op::Cast, value, wide_) : value;
+}
+
+ValueId TensorLowering::Chain::Step(ValueId a, ValueId b, ValueId acc) const {
+  FunctionBuilder& builder = lowering_.builder_;
+  if (has_fma_) return builder.Emit1(Op::Fma, wide_, {a, b, acc}, wide_);
+  const ValueId product = builder.Binary(Op::Mul, a, b);
+  return builder.Binary(Op::Add, acc, product);
+}
+
+ValueId TensorLowering::Chain::Rounded(ValueId sum) const {
+  return is_half_ ? lowering_.builder_.Cast(Op::Cast, sum, element_) : sum;
+}
+
+// One chain for each output, k ascending.
 void TensorLowering::LowerMatmul(const Inst& inst) {
   ValueId old_left = source_.operand(inst, 0);
   ValueId left = Get(old_left);
   ValueId right = Get(source_.operand(inst, 1));
-  Type element = source_.type(old_left).element();
-  bool is_half = Contains(sets::Half, element.scalar);
-  Type wide = is_half ? types::F32 : element;
-  bool has_fma = IsFloat(wide.scalar) && inst.op == Op::Matmul;
+  const Chain chain(*this, source_.type(old_left).element(), inst.op == Op::Matmul);
   Target target = Start(inst);
   IndexExprs left_sizes = SizesOf(old_left);
   IndexExprs sizes = SizesOf(Function::result_of(inst));
@@ -41,28 +73,17 @@ void TensorLowering::LowerMatmul(const Inst& inst) {
   IndexExpr batches = math_.Product(std::span(sizes).first(rank - 2));
   IndexExpr right_size = math_.Mul(depth, columns);
   IndexExprs nest = {batches, rows, columns};
-  auto widened = [&](ValueId buffer, IndexExpr index) {
-    ValueId value = Load(buffer, index);
-    return is_half ? builder_.Cast(Op::Cast, value, wide) : value;
-  };
   math_.Nest(nest, Order::Independent, [&](std::span<const IndexExpr> at) {
     IndexExpr row = math_.Add(math_.Mul(at[0], rows), at[1]);
     IndexExpr left_start = math_.Mul(row, depth);
     IndexExpr right_start = math_.Add(math_.Mul(at[0], right_size), at[2]);
-    ValueId zero = Zero(wide);
-    ValueId lo = math_.Value(IndexExpr::Known(0));
-    Values sum = builder_.For(
-        lo, math_.Value(depth), 1, std::span(&zero, 1),
-        [&](ValueId k, std::span<const ValueId> acc) {
-          ValueId a = widened(left, math_.Add(left_start, IndexExpr::Of(k)));
-          IndexExpr right_index = math_.Add(right_start, math_.Mul(IndexExpr::Of(k), columns));
-          ValueId b = widened(right, right_index);
-          if (has_fma) return Values{builder_.Emit1(Op::Fma, wide, {a, b, acc[0]}, wide)};
-          ValueId product = builder_.Binary(Op::Mul, a, b);
-          return Values{builder_.Binary(Op::Add, acc[0], product)};
-        });
-    ValueId result = is_half ? builder_.Cast(Op::Cast, sum[0], element) : sum[0];
-    Store(target.buffer, math_.Add(math_.Mul(row, columns), at[2]), result);
+    ValueId zero = chain.Zero();
+    ValueId sum = chain.Loop(depth, zero, [&](IndexExpr k, ValueId acc) {
+      ValueId a = chain.Load(left, math_.Add(left_start, k));
+      ValueId b = chain.Load(right, math_.Add(right_start, math_.Mul(k, columns)));
+      return chain.Step(a, b, acc);
+    });
+    Store(target.buffer, math_.Add(math_.Mul(row, columns), at[2]), chain.Rounded(sum));
   });
 }
 

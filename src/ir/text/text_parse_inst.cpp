@@ -149,7 +149,8 @@ Result<void> TextParser::ParseAttributes(Op op, const Token& mnemonic) {
                   fmt::format("{} needs the attribute '{}'", Info(op).mnemonic, specs[i].name),
                   mnemonic.location);
     words_.insert(words_.end(), values[i].begin(), values[i].end());
-    if (specs[i].kind == AttributeKind::Ints && i > 0 && values[i].size() != values[i - 1].size())
+    if (i > 0 && specs[i].kind == AttributeKind::Ints && specs[i - 1].kind == AttributeKind::Ints &&
+        values[i].size() != values[i - 1].size())
       return Fail(Diag::BadAttribute, "the attribute lists differ in length", mnemonic.location);
   }
   return {};

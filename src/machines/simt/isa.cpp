@@ -82,7 +82,8 @@ constexpr std::array SourceOps = {
     ir::Op::Concat,       ir::Op::Gather,    ir::Op::Iota,       ir::Op::TensorUniform,
     ir::Op::TensorNormal, ir::Op::Extract,   ir::Op::TensorLoad, ir::Op::TensorStore,
     ir::Op::If,           ir::Op::For,       ir::Op::While,      ir::Op::Switch,
-    ir::Op::Call,         ir::Op::Generate,  ir::Op::Fold};
+    ir::Op::Call,         ir::Op::Generate,  ir::Op::Fold,       ir::Op::Conv,
+    ir::Op::Scan,         ir::Op::Sort,      ir::Op::Scatter,    ir::Op::MatmulQ};
 
 }  // namespace
 

@@ -73,13 +73,15 @@ Telling TellingOf(const ir::Program& program) {
     for (const ir::Inst& inst : function.insts) {
       telling.checks =
           telling.checks || (ir::Info(inst.op).traps & ir::Only(ir::Trap::Overflow)) != 0;
-      if (inst.op == Op::Reduce || inst.op == Op::Fold)
+      if (inst.op == Op::Reduce || inst.op == Op::Fold || inst.op == Op::Scan)
         NoteFold(ir::CombinerOf(static_cast<ir::ReduceKind>(function.word(inst, 0))), telling);
       if (std::ranges::any_of(function.operands_of(inst),
                               [&](ir::ValueId id) { return carried[id.index]; }))
         NoteFold(inst.op, telling);
       switch (inst.op) {
         case Op::Fma:
+        case Op::Conv:
+        case Op::MatmulQ:
         case Op::Matmul: telling.rounds = true; break;
         case Op::Cast:
         case Op::CastChecked:

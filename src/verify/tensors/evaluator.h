@@ -96,6 +96,9 @@ class Evaluator {
   FormId Concatenated(ScopeId scope, const ir::Inst& inst, Indices at);
   FormId Gathered(ScopeId scope, const ir::Inst& inst, Indices at);
   FormId Drawn(ScopeId scope, const ir::Inst& inst, Indices at);
+  // evaluator_kernels.cpp
+  FormId KernelElement(ScopeId scope, const ir::Inst& inst, uint32_t result, Indices at);
+  FormId Elements(ScopeId scope, ir::ValueId tensor, Indices at);
   // The number of an element in logical order.
   FormId LinearOf(std::span<const FormId> sizes, Indices at);
   FormId Plus(FormId a, FormId b, int64_t factor = 1);

@@ -65,6 +65,11 @@ FormId Evaluator::ElementOf(ScopeId scope, const ir::Inst& inst, uint32_t result
     }
     case Op::TensorUniform:
     case Op::TensorNormal: return Drawn(scope, inst, at);
+    case Op::Conv:
+    case Op::Scan:
+    case Op::Sort:
+    case Op::Scatter:
+    case Op::MatmulQ: return KernelElement(scope, inst, result, at);
     case Op::If: {
       const FormId condition = Value(scope, f.operand(inst, 0));
       FormId arms[2] = {};

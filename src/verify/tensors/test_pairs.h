@@ -35,6 +35,7 @@ inline std::string Judged(const ir::Program& source, const ir::Program& candidat
 inline const std::vector<TestPair>& TestPairs() {
   static const std::vector<TestPair> pairs = {
 #include "verify/tensors/test_pairs_folds.inc"
+#include "verify/tensors/test_pairs_kernels.inc"
 #include "verify/tensors/test_pairs_moves.inc"
   };
   return pairs;

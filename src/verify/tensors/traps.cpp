@@ -29,8 +29,9 @@ void Traps::Walk(ScopeId scope, bool is_certain) {
   for (const InstId id : evaluator_.region(scope).insts) {
     if (!evaluator_.failure().empty() || world_.forms.is_exhausted()) break;
     const ir::Inst& inst = f.inst(id);
-    // These two test sizes before they make anything.
-    const bool tests_first = inst.op == Op::Broadcast || inst.op == Op::Concat;
+    // These test sizes before they make anything.
+    const bool tests_first = inst.op == Op::Broadcast || inst.op == Op::Concat ||
+                             inst.op == Op::Conv || inst.op == Op::MatmulQ;
     if (!tests_first) AddNeeds(scope, inst, is_certain);
     Inst(scope, inst, is_certain);
     if (tests_first) AddNeeds(scope, inst, is_certain);
@@ -46,6 +47,8 @@ void Traps::Inst(ScopeId scope, const ir::Inst& inst, bool is_certain) {
     case Op::Reduce:
     case Op::Matmul:
     case Op::MatmulFast:
+    case Op::Scan:
+    case Op::Sort:
     case Op::Transpose:
     case Op::Iota:
     case Op::TensorUniform:
@@ -67,7 +70,10 @@ void Traps::Inst(ScopeId scope, const ir::Inst& inst, bool is_certain) {
     case Op::Broadcast: return Broadcast(scope, inst);
     case Op::Slice: return Slice(scope, inst);
     case Op::Concat: return Concat(scope, inst);
-    case Op::Gather: return Gather(scope, inst);
+    case Op::Gather:
+    case Op::Scatter: return Picks(scope, inst);
+    case Op::Conv:
+    case Op::MatmulQ: return Sizes(scope, inst);
     default: return Scalar(scope, inst);
   }
 }

@@ -48,7 +48,8 @@ class Traps {
   void Broadcast(ScopeId scope, const ir::Inst& inst);
   void Slice(ScopeId scope, const ir::Inst& inst);
   void Concat(ScopeId scope, const ir::Inst& inst);
-  void Gather(ScopeId scope, const ir::Inst& inst);
+  void Picks(ScopeId scope, const ir::Inst& inst);
+  void Sizes(ScopeId scope, const ir::Inst& inst);
   std::vector<FormId> OpenAll(std::span<const FormId> sizes);
   // What was added since the lists were so many, once for each index.
   void CloseAll(std::span<const FormId> indices, std::span<const FormId> sizes);

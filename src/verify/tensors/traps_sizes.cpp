@@ -79,12 +79,33 @@ void Traps::Concat(ScopeId scope, const ir::Inst& inst) {
   AddTrap(scope, inst, {}, std::move(sizes));
 }
 
-// A pick outside traps, if there is anything to pick.
-void Traps::Gather(ScopeId scope, const ir::Inst& inst) {
+// What the check knows to fit is no trap; sizes and attributes say whether the rest is one.
+void Traps::Sizes(ScopeId scope, const ir::Inst& inst) {
+  const ir::Function& f = evaluator_.function(scope);
+  const auto words = f.words_of(inst);
+  std::vector<FormId> sizes = evaluator_.SizesOf(scope, inst.type);
+  for (const ValueId operand : f.operands_of(inst)) {
+    const std::vector<FormId> more = evaluator_.SizesOf(scope, f.type(operand));
+    sizes.insert(sizes.end(), more.begin(), more.end());
+  }
+  // Of symbols only those that stand twice by the op's rule are known to fit.
+  const auto is_known = [&](FormId size) { return world_.forms.NumberOf(size).has_value(); };
+  const bool fits =
+      inst.op == Op::MatmulQ
+          ? is_known(sizes[3]) && is_known(sizes[5]) && is_known(sizes[7])
+          : std::ranges::all_of(std::span(sizes).subspan(2, 2), is_known) &&
+                std::ranges::all_of(std::span(sizes).subspan(6, 2), is_known) &&
+                std::ranges::all_of(std::span(sizes).subspan(10, 2), is_known) &&
+                (words[0] == 1 || (is_known(sizes[1]) && is_known(sizes[5]) && is_known(sizes[9])));
+  if (!fits) AddTrap(scope, inst, {words.begin(), words.end()}, std::move(sizes));
+}
+
+// A pick outside traps, if there is anything to pick or to put there.
+void Traps::Picks(ScopeId scope, const ir::Inst& inst) {
   const ir::Function& f = evaluator_.function(scope);
   const ValueId from = f.operand(inst, 0), picks = f.operand(inst, 1);
   std::vector<FormId> rest = evaluator_.SizesOf(scope, f.type(from));
-  const auto axis = static_cast<std::ptrdiff_t>(f.words_of(inst)[0]);
+  const auto axis = static_cast<std::ptrdiff_t>(f.words_of(inst)[inst.op == Op::Scatter ? 1 : 0]);
   const FormId size = rest[static_cast<size_t>(axis)];
   rest.erase(rest.begin() + axis);
   const std::vector<FormId> sizes = evaluator_.SizesOf(scope, f.type(picks));
