@@ -8,6 +8,7 @@
 
 #include "targets/llvm/order_facts.h"
 #include "targets/native/kernels/kernel_matmul_driver.h"
+#include "targets/native/kernels/kernel_tail.h"
 #include "targets/native/vectors/vector_index.h"
 
 namespace frazil::targets::native {
@@ -30,7 +31,8 @@ class MatmulLoop {
   void Emit() {
     sizes_ = {Value(nest_.rows),     Value(nest_.columns), Value(nest_.depth),
               Value(nest_.a_row),    Value(nest_.a_depth), Value(nest_.b_depth),
-              Value(nest_.b_column), Value(nest_.c_row)};
+              Value(nest_.b_column), Value(nest_.c_row),   nullptr};
+    sizes_.panels = Panels();
     llvm::BasicBlock* kernel = emitter_.NewBlock("matmul");
     llvm::BasicBlock* loops = emitter_.NewBlock("loops");
     llvm::BasicBlock* done = emitter_.NewBlock("done");
@@ -65,21 +67,57 @@ class MatmulLoop {
       all = And(all, builder_.CreateICmpULT(*size, Int(uint64_t{1} << 31)));
     for (llvm::Value* size : {sizes_.rows, sizes_.columns, sizes_.depth})
       all = And(all, builder_.CreateICmpNE(size, Int(0)));
-    // Rows of c that overlap are written in order by the loops.
-    all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
+    if (!nest_.tail) {
+      // Rows of c that overlap are written in order by the loops.
+      all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
+      all = And(all,
+                Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
+      all = And(all, Differs(nest_.c, nest_.a));
+      all = And(all, Differs(nest_.c, nest_.b));
+    } else {
+      all = And(all, FitsTail(*nest_.tail));
+    }
     all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth,
                           sizes_.a_depth));
     all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns,
                           sizes_.b_column));
     all = And(all, builder_.CreateOr(builder_.CreateICmpEQ(sizes_.b_column, Int(1)),
                                      builder_.CreateICmpEQ(sizes_.b_depth, Int(1))));
-    all = And(all,
-              Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
-    llvm::Value* c = emitter_.Get(nest_.c);
-    for (ir::ValueId operand : {nest_.a, nest_.b})
-      if (!emitter_.NeverSame(nest_.c, operand))
-        all = And(all, builder_.CreateICmpNE(c, emitter_.Get(operand)));
     return all;
+  }
+
+  llvm::Value* Differs(ir::ValueId a, ir::ValueId b) {
+    if (emitter_.NeverSame(a, b)) return builder_.getTrue();
+    return builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b));
+  }
+
+  llvm::Value* FitsTail(const MatmulTail& tail) {
+    llvm::Value* all = builder_.getTrue();
+    for (size_t i = 0; i < tail.places.size(); ++i) {
+      const LoopAccess& access = tail.plan.accesses[i];
+      llvm::Value* by_row = Value(tail.places[i].by_row);
+      const bool is_unit = access.shape == LoopAccess::Shape::Unit;
+      all = And(all, builder_.CreateICmpULT(by_row, Int(uint64_t{1} << 31)));
+      all = And(all, Inside(access.buffer, tail.places[i].offset, sizes_.rows, by_row,
+                            sizes_.columns, Int(is_unit ? 1 : 0)));
+      if (!access.is_store) continue;
+      all = And(all, builder_.CreateICmpUGE(by_row, sizes_.columns));
+      all = And(all, Differs(access.buffer, nest_.a));
+      all = And(all, Differs(access.buffer, nest_.b));
+    }
+    for (auto [a, b] : tail.distinct) all = And(all, Differs(a, b));
+    return all;
+  }
+
+  // One, where there is no place for sums that are not whole yet.
+  llvm::Value* Panels() {
+    llvm::Value* count = PanelCount(emitter_.shared(), builder_, sizes_.depth);
+    if (!nest_.tail || (Known(count) != nullptr && Known(count)->isOne())) return count;
+    if (!nest_.tail->carrier) return Int(1);
+    llvm::Value* has_place = builder_.getTrue();
+    for (const LoopAccess& access : nest_.tail->plan.accesses)
+      if (!access.is_store) has_place = And(has_place, Differs(nest_.c, access.buffer));
+    return builder_.CreateSelect(has_place, count, Int(1));
   }
 
   llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
@@ -110,8 +148,9 @@ class MatmulLoop {
     const Packing packing = Known(packs) == nullptr  ? Packing::Either
                             : Known(packs)->isZero() ? Packing::Never
                                                      : Packing::Always;
+    if (nest_.tail) tail_arguments_ = TailArguments(emitter_, *nest_.tail);
     llvm::Function* driver =
-        EmitMatmulDriver(emitter_.shared(), nest_.type, sizes_, packing, is_turned);
+        EmitMatmulDriver(emitter_, nest_, sizes_, packing, is_turned, tail_arguments_);
     llvm::Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
     if (packing == Packing::Never) {
       Call(driver, none);
@@ -145,8 +184,8 @@ class MatmulLoop {
 
   // Elements of a panel: its depth is rounded up to 16, its width to that of a tile. It is zeroed, so less is better.
   llvm::Value* ScratchCount() {
-    llvm::Value* panels = PanelCount(emitter_.shared(), builder_, sizes_.depth);
-    llvm::Value* depth = builder_.CreateAdd(builder_.CreateUDiv(sizes_.depth, panels), Int(16));
+    llvm::Value* depth =
+        builder_.CreateAdd(builder_.CreateUDiv(sizes_.depth, sizes_.panels), Int(16));
     llvm::Value* columns = builder_.CreateBinaryIntrinsic(
         llvm::Intrinsic::umin, builder_.CreateAdd(sizes_.columns, Int(63)),
         Int(PanelBytes / bytes_));
@@ -164,10 +203,12 @@ class MatmulLoop {
     auto address = [&](ir::ValueId buffer, const IndexForm& offset) {
       return emitter_.ElementAddress(nest_.type, emitter_.Get(buffer), Value(offset));
     };
-    std::vector<llvm::Value*> arguments = {address(nest_.a, nest_.a_offset),
-                                           address(nest_.b, nest_.b_offset),
-                                           address(nest_.c, nest_.c_offset), scratch};
+    llvm::Value* c = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    if (nest_.c.valid()) c = address(nest_.c, nest_.c_offset);
+    LlvmValues arguments = {address(nest_.a, nest_.a_offset), address(nest_.b, nest_.b_offset), c,
+                            scratch};
     for (llvm::Value** size : sizes_.All()) arguments.push_back(*size);
+    arguments.insert(arguments.end(), tail_arguments_.begin(), tail_arguments_.end());
     builder_.CreateCall(driver, arguments);
   }
 
@@ -177,6 +218,7 @@ class MatmulLoop {
   const MatmulNest& nest_;
   const unsigned bytes_;
   MatmulSizes sizes_{};
+  LlvmValues tail_arguments_;
 };
 
 }  // namespace

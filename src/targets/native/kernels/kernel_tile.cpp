@@ -6,6 +6,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
+
 namespace frazil::targets::native {
 namespace {
 
@@ -33,7 +35,31 @@ class Tile {
     Values acc = Start();
     if (in_.prefetches) Prefetch();
     acc = Chain(std::move(acc));
-    MakeOneNan(acc);
+    if (in_.tail) return EmitTail(acc);
+    MakeOneNan(builder_, ops_, acc);
+    StoreSums(acc);
+  }
+
+ private:
+  using Values = std::vector<llvm::Value*>;
+
+  void EmitTail(const Values& acc) {
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(in_.is_last);
+    if (known != nullptr && known->isOne()) return in_.tail(acc, masks_);
+    llvm::BasicBlock* last = NewBlock("last");
+    llvm::BasicBlock* wait = NewBlock("wait");
+    llvm::BasicBlock* done = NewBlock("tile.end");
+    builder_.CreateCondBr(in_.is_last, last, wait);
+    builder_.SetInsertPoint(last);
+    in_.tail(acc, masks_);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(wait);
+    StoreSums(acc);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  }
+
+  void StoreSums(const Values& acc) {
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v) {
         llvm::Value* value = acc[r * types_.size() + v];
@@ -44,9 +70,6 @@ class Tile {
           builder_.CreateMaskedStore(value, address, llvm::Align(1), masks_[v]);
       }
   }
-
- private:
-  using Values = std::vector<llvm::Value*>;
 
   llvm::Value* MaskOf(const TileVector& vector, unsigned start) {
     llvm::Value* count = builder_.getInt64(vector.used);
@@ -106,35 +129,6 @@ class Tile {
       phi->addIncoming(others[i], here);
       values[i] = phi;
     }
-  }
-
-  // The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
-  // lanes are chosen.
-  void MakeOneNan(Values& acc) {
-    llvm::Value* any = nullptr;
-    for (size_t v = 0; v < types_.size(); ++v) {
-      if (v > 0 && types_[v] == types_[0]) continue;
-      Values sums;
-      for (size_t i = 0; i < acc.size(); ++i)
-        if (types_[i % types_.size()] == types_[v]) sums.push_back(acc[i]);
-      for (; sums.size() > 1; sums.resize((sums.size() + 1) / 2))
-        for (size_t i = 0; i + (sums.size() + 1) / 2 < sums.size(); ++i)
-          sums[i] = builder_.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
-      llvm::Value* lanes = builder_.CreateFCmpUNO(sums[0], sums[0]);
-      llvm::Type* bits = builder_.getIntNTy(shape_.vectors[v].lanes);
-      llvm::Value* found = builder_.CreateICmpNE(builder_.CreateBitCast(lanes, bits),
-                                                 llvm::ConstantInt::get(bits, 0));
-      any = any == nullptr ? found : builder_.CreateOr(any, found);
-    }
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::BasicBlock* rare = NewBlock("nan");
-    llvm::BasicBlock* store = NewBlock("store");
-    llvm::MDNode* weights = llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 2000);
-    builder_.CreateCondBr(any, rare, store, weights);
-    builder_.SetInsertPoint(rare);
-    Values fixed;
-    for (llvm::Value* value : acc) fixed.push_back(ops_.Canonical(value));
-    Join(store, acc, before, fixed, rare);
   }
 
   void Prefetch() {
@@ -255,6 +249,47 @@ class Tile {
 };
 
 }  // namespace
+
+// The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
+// lanes are chosen.
+void MakeOneNan(Builder& builder, OpEmitter& ops, std::vector<llvm::Value*>& values) {
+  if (values.empty()) return;
+  llvm::Value* any = nullptr;
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* value : values)
+    if (std::ranges::find(types, value->getType()) == types.end())
+      types.push_back(value->getType());
+  for (llvm::Type* type : types) {
+    std::vector<llvm::Value*> sums;
+    for (llvm::Value* value : values)
+      if (value->getType() == type) sums.push_back(value);
+    for (; sums.size() > 1; sums.resize((sums.size() + 1) / 2))
+      for (size_t i = 0; i + (sums.size() + 1) / 2 < sums.size(); ++i)
+        sums[i] = builder.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
+    llvm::Value* lanes = builder.CreateFCmpUNO(sums[0], sums[0]);
+    llvm::Type* bits = builder.getIntNTy(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
+    llvm::Value* found =
+        builder.CreateICmpNE(builder.CreateBitCast(lanes, bits), llvm::ConstantInt::get(bits, 0));
+    any = any == nullptr ? found : builder.CreateOr(any, found);
+  }
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  llvm::BasicBlock* rare = llvm::BasicBlock::Create(builder.getContext(), "nan", function);
+  llvm::BasicBlock* store = llvm::BasicBlock::Create(builder.getContext(), "store", function);
+  llvm::MDNode* weights = llvm::MDBuilder(builder.getContext()).createBranchWeights(1, 2000);
+  builder.CreateCondBr(any, rare, store, weights);
+  builder.SetInsertPoint(rare);
+  std::vector<llvm::Value*> fixed;
+  for (llvm::Value* value : values) fixed.push_back(ops.Canonical(value));
+  builder.CreateBr(store);
+  builder.SetInsertPoint(store);
+  for (size_t i = 0; i < values.size(); ++i) {
+    llvm::PHINode* phi = builder.CreatePHI(values[i]->getType(), 2);
+    phi->addIncoming(values[i], before);
+    phi->addIncoming(fixed[i], rare);
+    values[i] = phi;
+  }
+}
 
 llvm::Value* FirstLanes(Builder& builder, unsigned lanes, llvm::Value* count) {
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);

@@ -543,21 +543,23 @@ void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& wha
 }
 
 LoopPlan PlanOf(FunctionEmitter& emitter, const Inst& loop) {
-  const ir::FuncId id(
-      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
-  const PlanQuestion question{emitter.program(),
-                              emitter.shared().facts,
-                              id,
-                              emitter.shared().metered,
-                              [&](Op op, ir::Type type, ir::Type from) {
-                                return emitter.ops().ComputesVector(op, type, from) ||
-                                       op == Op::MulHi;
-                              },
-                              emitter.level() != exec::CpuLevel::Baseline};
-  return PlanLoop(question, loop);
+  return PlanLoop(QuestionOf(emitter), loop);
 }
 
 }  // namespace
+
+PlanQuestion QuestionOf(FunctionEmitter& emitter) {
+  const ir::FuncId id(
+      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
+  return {emitter.program(),
+          emitter.shared().facts,
+          id,
+          emitter.shared().metered,
+          [&emitter](Op op, ir::Type type, ir::Type from) {
+            return emitter.ops().ComputesVector(op, type, from) || op == Op::MulHi;
+          },
+          emitter.level() != exec::CpuLevel::Baseline};
+}
 
 bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
   const LoopPlan plan = PlanOf(emitter, loop);
