@@ -492,7 +492,10 @@ class Driver {
 llvm::Value* PanelCount(ModuleEmitter& shared, Builder& builder, llvm::Value* depth) {
   llvm::Value* most = builder.getInt64(PanelDepth);
   if (Known(depth) == nullptr) most = shared.Threshold(builder, PanelDepth, LeastPanelDepth);
-  llvm::Value* up = builder.CreateSub(builder.CreateAdd(depth, most), builder.getInt64(1));
+  // No depth is one panel, too: its sums are stored.
+  llvm::Value* least = builder.CreateSelect(builder.CreateICmpEQ(depth, builder.getInt64(0)),
+                                            builder.getInt64(1), depth);
+  llvm::Value* up = builder.CreateSub(builder.CreateAdd(least, most), builder.getInt64(1));
   return builder.CreateUDiv(up, most);
 }
 
