@@ -85,78 +85,131 @@ Case Sizes(int64_t m, int64_t n, int64_t k, uint64_t seed) {
           seed % 3 != 0};
 }
 
-TEST(KernelTail, Sizes) {
-  for (const Tail& tail : Tails) {
-    SCOPED_TRACE(tail.name);
-    Differential test(Nest("f32", tail.text, tail.out));
-    uint64_t seed = 1;
-    for (auto [m, n, k] : {std::tuple{0, 3, 2},
-                           {1, 1, 1},
-                           {3, 5, 0},
-                           {7, 15, 3},
-                           {6, 64, 8},
-                           {13, 65, 17},
-                           {40, 130, 33},
-                           {5, 200, 20}})
-      test.Check(Sizes(m, n, k, ++seed));
-    if (::testing::Test::HasFatalFailure()) return;
-  }
+void CheckSizes(const Differential& test) {
+  uint64_t seed = 1;
+  for (auto [m, n, k] : {std::tuple{0, 3, 2},
+                         {1, 1, 1},
+                         {3, 5, 0},
+                         {7, 15, 3},
+                         {6, 64, 8},
+                         {13, 65, 17},
+                         {40, 130, 33},
+                         {5, 200, 20}})
+    test.Check(Sizes(m, n, k, ++seed));
 }
 
 // More depth than a panel has: sums wait where there is a place for them.
-TEST(KernelTail, Panels) {
-  for (const Tail& tail : Tails) {
-    SCOPED_TRACE(tail.name);
-    Differential test(Nest("f32", tail.text, tail.out));
-    for (int64_t k : {1024, 1025, 2100}) {
-      Case c = Sizes(7, 37, k, static_cast<uint64_t>(k));
-      test.Check(c);
-      c.plain = true;
-      test.Check(c);
-      if (tail.out.empty()) {
-        c.same_as = {-1, -1, -1, -1, -1, 3};
-        test.Check(c);
-      }
-      if (::testing::Test::HasFatalFailure()) return;
-    }
+void CheckPanels(const Differential& test, const Tail& tail) {
+  for (int64_t k : {1024, 1025, 2100}) {
+    Case c = Sizes(7, 37, k, static_cast<uint64_t>(k));
+    test.Check(c);
+    c.plain = true;
+    test.Check(c);
+    if (!tail.out.empty()) continue;
+    c.same_as = {-1, -1, -1, -1, -1, 3};
+    test.Check(c);
   }
 }
 
 // Whatever the output is the same as.
-TEST(KernelTail, Aliases) {
-  for (const Tail& tail : Tails) {
-    if (!tail.out.empty()) continue;
-    SCOPED_TRACE(tail.name);
-    Differential test(Nest("f32", tail.text));
-    uint64_t seed = 1;
-    for (auto [m, n, k] : {std::tuple{20, 20, 20}, {9, 65, 9}}) {
-      for (int buffer = 0; buffer < 5; ++buffer) {
-        Case c = Sizes(m, n, k, ++seed);
-        // All as long as the output.
-        for (int64_t& length : c.lengths) length = std::max<int64_t>(length, m * n);
-        c.same_as = {-1, -1, -1, -1, -1, buffer};
-        test.Check(c);
-        c.same_as = {-1, -1, -1, -1, -1, -1, buffer};
-        test.Check(c);
-        c.same_as = {-1, -1, -1, -1, -1, buffer, buffer};
-        test.Check(c);
-        if (::testing::Test::HasFatalFailure()) return;
-      }
+void CheckAliases(const Differential& test) {
+  uint64_t seed = 1;
+  for (auto [m, n, k] : {std::tuple{20, 20, 20}, {9, 65, 9}})
+    for (int buffer = 0; buffer < 5; ++buffer) {
+      Case c = Sizes(m, n, k, ++seed);
+      // All as long as the output.
+      for (int64_t& length : c.lengths) length = std::max<int64_t>(length, m * n);
+      c.same_as = {-1, -1, -1, -1, -1, buffer};
+      test.Check(c);
+      c.same_as = {-1, -1, -1, -1, -1, -1, buffer};
+      test.Check(c);
+      c.same_as = {-1, -1, -1, -1, -1, buffer, buffer};
+      test.Check(c);
     }
-  }
 }
 
 // One element too few, in each buffer: the same trap at the same place.
-TEST(KernelTail, Bounds) {
+void CheckBounds(const Differential& test) {
+  for (size_t buffer = 0; buffer < 7; ++buffer) {
+    Case c = Sizes(9, 33, 5, buffer + 1);
+    c.lengths[buffer] -= 1;
+    test.Check(c);
+  }
+}
+
+TEST(KernelTail, EveryKind) {
   for (const Tail& tail : Tails) {
     SCOPED_TRACE(tail.name);
-    Differential test(Nest("f32", tail.text, tail.out));
-    for (size_t buffer = 0; buffer < 7; ++buffer) {
-      Case c = Sizes(9, 33, 5, buffer + 1);
-      c.lengths[buffer] -= 1;
-      test.Check(c);
-      if (::testing::Test::HasFatalFailure()) return;
-    }
+    const Differential test(Nest("f32", tail.text, tail.out));
+    CheckSizes(test);
+    CheckPanels(test, tail);
+    CheckBounds(test);
+    if (tail.out.empty()) CheckAliases(test);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Products of tensors, of shapes that are known or not, in batches, with what is made of them in `generate` or `map`.
+std::string Tensors(std::string_view sizes, std::string_view batch, std::string_view m,
+                    std::string_view n, std::string_view k, std::string_view made) {
+  return fmt::format(R"(frz 1
+func @main({0}%x: in buffer<f32>, %y: in buffer<f32>, %v: in buffer<f32>, %w: in buffer<f32>, %z: buffer<f32>) {{
+  %none = const 0 : f32
+  %a = tensor.load %x : tensor<f32, [{1}{2}, {4}]>
+  %b = tensor.load %y : tensor<f32, [{1}{4}, {3}]>
+  %bias = tensor.load %v : tensor<f32, [{3}]>
+  %res = tensor.load %w : tensor<f32, [{1}{2}, {3}]>
+  %c = matmul %a, %b : tensor<f32, [{1}{2}, {3}]>
+  {5}
+  tensor.store %z, %o : tensor<f32, [{1}{2}, {3}]>
+  return
+}}
+)",
+                     sizes, batch, m, n, k, made);
+}
+
+TEST(KernelTail, Tensors) {
+  const std::string flat = R"(%o = generate (%i, %j) -> (tensor<f32, [M, N]>) {
+    %s = extract %c, %i, %j : f32
+    %p = extract %bias, %j : f32
+    %t = add %s, %p : f32
+    %q = extract %res, %i, %j : f32
+    %u = add %t, %q : f32
+    %again = extract %c, %i, %j : f32
+    %r = max %u, %again : f32
+    yield %r
+  })";
+  const std::string batches = R"(%o = generate (%h, %i, %j) -> (tensor<f32, [3, M, N]>) {
+    %q = extract %res, %h, %i, %j : f32
+    %s = extract %c, %h, %i, %j : f32
+    %p = extract %bias, %j : f32
+    %t = mul %s, %p : f32
+    %r = sub %t, %q : f32
+    yield %r
+  })";
+  const std::string map = R"(%o = map (%p = %res, %s = %c, %q = %c) -> tensor<f32, [M, N]> {
+    %t = sub %s, %p : f32
+    %r = mul %t, %q : f32
+    yield %r
+  })";
+  const auto with = [](std::string text, std::string_view m, std::string_view n) {
+    for (auto [name, value] : {std::pair{std::string_view("M,"), m}, {"N]", n}})
+      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
+        text.replace(at, 1, value);
+    return text;
+  };
+  for (const auto& [made, count] : {std::pair{flat, 1}, {batches, 3}, {map, 1}}) {
+    const std::string batch = count == 3 ? "3, " : "";
+    const auto lengths = [&](int64_t m, int64_t n, int64_t k) {
+      return std::vector<int64_t>{count * m * k, count * k * n, n, count * m * n, count * m * n};
+    };
+    Differential open(Tensors("%m: index, %n: index, %k: index, ", batch, "%m", "%n", "%k",
+                              with(made, "%m", "%n")));
+    for (auto [m, n, k] : {std::tuple{5, 33, 7}, {1, 64, 3}, {8, 8, 0}, {0, 4, 4}, {13, 70, 1030}})
+      open.Check({lengths(m, n, k), {Index(m), Index(n), Index(k)}, {}, 3, k > 9});
+    Differential known(Tensors("", batch, "9", "40", "5", with(made, "9", "40")));
+    known.Check({lengths(9, 40, 5), {}, {}, 4, false});
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
