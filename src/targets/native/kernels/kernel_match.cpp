@@ -168,10 +168,22 @@ class Matcher {
     const Inst* left = &function_.inst((*loads)[0]);
     const Inst* right = &function_.inst((*loads)[1]);
     if (left->op != Op::Load || right->op != Op::Load) return false;
-    ValueId factors[] = {function_.operand(step, 0), function_.operand(step, 1)};
+    ValueId factors[] = {Widened(function_.operand(step, 0)), Widened(function_.operand(step, 1))};
     ValueId loaded[] = {Function::result_of(*left), Function::result_of(*right)};
+    nest.from = left->type;
+    if (right->type != nest.from) return false;
     if (!std::ranges::is_permutation(factors, loaded) || factors[0] == factors[1]) return false;
     return MatchFactors(*left, *right, nest) || MatchFactors(*right, *left, nest);
+  }
+
+  // What a factor is a wider form of: f16 and bf16 become f32 exactly.
+  ValueId Widened(ValueId factor) const {
+    const InstId def = function_.values[factor.index].def;
+    if (!def.valid() || function_.inst(def).op != Op::Cast) return factor;
+    const ValueId from = function_.operand(function_.inst(def), 0);
+    const bool is_half = Contains(ir::sets::Half, function_.type(from).scalar) &&
+                         function_.type(factor) == ir::types::F32;
+    return is_half ? from : factor;
   }
 
   bool MatchFactors(const Inst& left, const Inst& right, MatmulNest& nest) {

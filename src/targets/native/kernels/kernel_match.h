@@ -15,6 +15,7 @@ namespace frazil::targets::native {
 // is stored instead, and c is where sums wait, if there is such a place.
 struct MatmulNest {
   ir::Type type;  // of the chain
+  ir::Type from;  // of the elements of a and b, which may be halves of that
   std::optional<MatmulTail> tail;
   ir::ValueId a, b, c;
   IndexForm rows, columns, depth;

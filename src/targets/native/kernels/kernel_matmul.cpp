@@ -28,7 +28,7 @@ class MatmulLoop {
         builder_(emitter.builder()),
         loop_(loop),
         nest_(nest),
-        bytes_(ir::BytesOf(nest.type)) {}
+        bytes_(ir::BytesOf(nest.from)) {}
 
   void Emit() {
     sizes_ = {Value(nest_.rows),     Value(nest_.columns), Value(nest_.depth),
@@ -226,7 +226,7 @@ class MatmulLoop {
         builder_.CreateAdd(builder_.CreateUDiv(sizes_.depth, sizes_.panels), Int(16));
     llvm::Value* columns = builder_.CreateBinaryIntrinsic(
         llvm::Intrinsic::umin, builder_.CreateAdd(sizes_.columns, Int(63)),
-        Int(PanelBytes / bytes_));
+        Int(PanelBytes / ir::BytesOf(nest_.type)));
     return builder_.CreateMul(depth, columns);
   }
 
@@ -239,7 +239,8 @@ class MatmulLoop {
 
   void Call(llvm::Function* driver, llvm::Value* scratch) {
     auto address = [&](ir::ValueId buffer, const IndexForm& offset) {
-      return emitter_.ElementAddress(nest_.type, emitter_.Get(buffer), Value(offset));
+      const ir::Type element = emitter_.function().type(buffer).element();
+      return emitter_.ElementAddress(element, emitter_.Get(buffer), Value(offset));
     };
     llvm::Value* c = llvm::ConstantPointerNull::get(builder_.getPtrTy());
     if (nest_.c.valid()) c = address(nest_.c, nest_.c_offset);

@@ -61,6 +61,7 @@ class Driver {
         builder_(emitter_.builder()),
         ops_(emitter_.ops()),
         element_(ops_.TypeOf(nest.type)),
+        from_(ops_.TypeOf(nest.from)),
         bytes_(ir::BytesOf(nest.type)),
         sizes_(outside),
         blocking_(Choose(shared_.level, bytes_, outside.columns)) {}
@@ -118,7 +119,7 @@ class Driver {
       used = 0;
       uint64_t start = uint64_t{r} * blocking_.width();
       for (const TileVector& vector : shape.vectors) {
-        builder_.CreateAlignedStore(sums[next++], At(sums_, Int(start)), llvm::Align(4));
+        builder_.CreateAlignedStore(sums[next++], AtSum(sums_, Int(start)), llvm::Align(4));
         start += vector.lanes;
         used += vector.used;
       }
@@ -139,7 +140,11 @@ class Driver {
   llvm::BasicBlock* NewBlock(const char* name) {
     return llvm::BasicBlock::Create(builder_.getContext(), name, function_);
   }
+  // Of a and b, and of sums.
   llvm::Value* At(llvm::Value* base, llvm::Value* index) {
+    return builder_.CreateGEP(from_, base, index);
+  }
+  llvm::Value* AtSum(llvm::Value* base, llvm::Value* index) {
     return builder_.CreateGEP(element_, base, index);
   }
 
@@ -186,6 +191,12 @@ class Driver {
   void EmitBlocks() {
     const uint64_t tiles = std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1);
     const uint64_t width = StaysWhole() ? uint64_t{1} << 31 : tiles * blocking_.width();
+    llvm::Value* step = Int(width);
+    // Without a place for sums a panel has all of the depth: fewer columns of it fit the cache.
+    if (nest_.tail && !StaysWhole())
+      step = builder_.CreateSelect(
+          builder_.CreateICmpUGT(sizes_.depth, builder_.CreateMul(sizes_.panels, Int(PanelDepth))),
+          Int(blocking_.width()), step);
     // Panels of about equal depth: a thin last one would cost as much as a whole one.
     llvm::Value* panels = sizes_.panels;
     llvm::Value* share = builder_.CreateUDiv(
@@ -193,9 +204,9 @@ class Driver {
     llvm::Value* depth_step =
         builder_.CreateAnd(builder_.CreateAdd(share, Int(15)), Int(~uint64_t{15}));
     Loop(
-        Int(0), sizes_.columns, Int(width),
+        Int(0), sizes_.columns, step,
         [&](llvm::Value* n0) {
-          llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), Int(width));
+          llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), step);
           Loop(
               Int(0), sizes_.depth, depth_step,
               [&](llvm::Value* k0) {
@@ -238,11 +249,12 @@ class Driver {
                       sizes_.a_depth,
                       nullptr,
                       nullptr,
-                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)),
+                      AtSum(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)),
                       sizes_.c_row,
                       depth,
                       is_first};
       in.is_last = is_last;
+      in.from = nest_.from;
       EmitRowBlock(height, columns, in);
     };
     EmitRows(block);
@@ -304,7 +316,7 @@ class Driver {
       TileOperands in = row;
       in.b = At(panel_.b, builder_.CreateMul(j, panel_.step));
       in.b_depth = panel_.depth_stride;
-      in.c = At(row.c, j);
+      in.c = AtSum(row.c, j);
       in.columns = count;
       in.prefetches = packing_ == Packing::Always && (!nest_.tail || nest_.tail->carrier);
       if (nest_.tail)
@@ -374,7 +386,7 @@ class Driver {
   // write there is overwritten by the next one, or lies in the room that is left behind the last.
   void EmitTurnedPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const unsigned lanes = blocking_.lanes;
-    llvm::Type* vector = llvm::FixedVectorType::get(element_, lanes);
+    llvm::Type* vector = llvm::FixedVectorType::get(from_, lanes);
     llvm::Value* none = llvm::Constant::getNullValue(vector);
     Loop(
         Int(0), columns, Int(lanes),
@@ -416,7 +428,7 @@ class Driver {
   // Panels of a tile's width, row after row of depth; the last one is filled up with zeros.
   void EmitPlainPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const unsigned width = blocking_.width();
-    llvm::Type* vector = llvm::FixedVectorType::get(element_, blocking_.lanes);
+    llvm::Type* vector = llvm::FixedVectorType::get(from_, blocking_.lanes);
     Loop(
         Int(0), columns, Int(width),
         [&](llvm::Value* j) {
@@ -469,7 +481,8 @@ class Driver {
   FunctionEmitter emitter_;
   Builder& builder_;
   OpEmitter& ops_;
-  llvm::Type* element_;
+  llvm::Type* element_;  // of the chains
+  llvm::Type* from_;     // of a and b
   const unsigned bytes_;
   MatmulSizes sizes_;
   const Blocking blocking_;

@@ -223,6 +223,49 @@ TEST(KernelTail, F64) {
   }
 }
 
+// f16 and bf16 have chains of f32, which are rounded once.
+TEST(KernelTail, Halves) {
+  for (std::string_view type : {"bf16", "f16"})
+    for (std::string_view known : {"", "9, 40, 5"}) {
+      SCOPED_TRACE(fmt::format("{} {}", type, known));
+      const bool is_open = known.empty();
+      const std::string text =
+          fmt::format(R"(frz 1
+func @main({1}%x: in buffer<{0}>, %y: in buffer<{0}>, %w: in buffer<{0}>, %z: buffer<{0}>) {{
+  %a = tensor.load %x : tensor<{0}, [{2}, {4}]>
+  %b = tensor.load %y : tensor<{0}, [{4}, {3}]>
+  %res = tensor.load %w : tensor<{0}, [{2}, {3}]>
+  %c = matmul %a, %b : tensor<{0}, [{2}, {3}]>
+  %o = map (%s = %c, %p = %res) -> tensor<{0}, [{2}, {3}]> {{
+    %r = add %s, %p : {0}
+    yield %r
+  }}
+  tensor.store %z, %o : tensor<{0}, [{2}, {3}]>
+  return
+}}
+)",
+                      type, is_open ? "%m: index, %n: index, %k: index, " : "",
+                      is_open ? "%m" : "9", is_open ? "%n" : "40", is_open ? "%k" : "5");
+      Differential test(text);
+      const auto lengths = [](int64_t m, int64_t n, int64_t k) {
+        return std::vector<int64_t>{m * k, k * n, m * n, m * n};
+      };
+      if (!is_open) {
+        for (uint64_t seed : {1, 2, 3}) test.Check({lengths(9, 40, 5), {}, {}, seed});
+        continue;
+      }
+      for (auto [m, n, k] :
+           {std::tuple{5, 33, 7}, {1, 64, 3}, {8, 8, 0}, {40, 70, 9}, {7, 70, 1100}})
+        test.Check(
+            {lengths(m, n, k), {Index(m), Index(n), Index(k)}, {}, static_cast<uint64_t>(m)});
+      NativeOptions options;
+      Result<std::string> llvm = EmitLlvm(Parse(text), options);
+      ASSERT_TRUE(llvm);
+      EXPECT_NE(llvm->find("a nest in registers"), std::string::npos);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+}
+
 TEST(KernelTail, IsTakenByTheKernel) {
   for (const Tail& tail : Tails) {
     NativeOptions options;

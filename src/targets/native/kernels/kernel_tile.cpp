@@ -20,6 +20,8 @@ class Tile {
       : builder_(builder),
         ops_(ops),
         element_(element),
+        from_(ops.TypeOf(in.from)),
+        is_half_(Contains(ir::sets::Half, in.from.scalar)),
         shape_(shape),
         in_(in),
         known_row_(llvm::dyn_cast<llvm::ConstantInt>(in.a_row)),
@@ -63,7 +65,7 @@ class Tile {
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v) {
         llvm::Value* value = acc[r * types_.size() + v];
-        llvm::Value* address = At(in_.c, r, in_.c_row, starts_[v]);
+        llvm::Value* address = AtSum(r, starts_[v]);
         if (masks_[v] == nullptr)
           builder_.CreateAlignedStore(value, address, llvm::Align(1));
         else
@@ -82,16 +84,42 @@ class Tile {
     return FirstLanes(builder_, vector.lanes, count);
   }
 
-  // base + row * stride + column, in elements.
+  // base + row * stride + column, in elements of a and b; and of c.
   llvm::Value* At(llvm::Value* base, uint64_t row, llvm::Value* stride, uint64_t column) {
+    return At(from_, base, row, stride, column);
+  }
+  llvm::Value* AtSum(uint64_t row, uint64_t column) {
+    return At(element_, in_.c, row, in_.c_row, column);
+  }
+  llvm::Value* At(llvm::Type* element, llvm::Value* base, uint64_t row, llvm::Value* stride,
+                  uint64_t column) {
     llvm::Value* index = builder_.CreateMul(stride, builder_.getInt64(row));
-    return builder_.CreateGEP(element_, base, builder_.CreateAdd(index, builder_.getInt64(column)));
+    return builder_.CreateGEP(element, base, builder_.CreateAdd(index, builder_.getInt64(column)));
   }
 
-  llvm::Value* LoadRow(size_t v, llvm::Value* address) {
-    if (masks_[v] == nullptr) return builder_.CreateAlignedLoad(types_[v], address, llvm::Align(1));
-    return builder_.CreateMaskedLoad(types_[v], address, llvm::Align(1), masks_[v],
-                                     llvm::Constant::getNullValue(types_[v]));
+  llvm::Value* LoadRow(size_t v, llvm::Type* element, llvm::Value* address) {
+    llvm::Type* type = llvm::FixedVectorType::get(element, shape_.vectors[v].lanes);
+    if (masks_[v] == nullptr) return builder_.CreateAlignedLoad(type, address, llvm::Align(1));
+    return builder_.CreateMaskedLoad(type, address, llvm::Align(1), masks_[v],
+                                     llvm::Constant::getNullValue(type));
+  }
+
+  // A row of b as the chains take it.
+  llvm::Value* LoadFactors(size_t v, llvm::Value* address) {
+    llvm::Value* row = LoadRow(v, from_, address);
+    return is_half_ ? ops_.WidenHalf(in_.from.scalar, row) : row;
+  }
+
+  // An element of a in all lanes. Of bf16, two in each lane of 32 bits, one of which is shifted out: two instructions.
+  llvm::Value* Splat(llvm::Value* factor, unsigned lanes) {
+    if (!is_half_) return builder_.CreateVectorSplat(lanes, factor);
+    if (in_.from.scalar != ir::Scalar::BF16)
+      return ops_.WidenHalf(in_.from.scalar, builder_.CreateVectorSplat(lanes, factor));
+    llvm::Type* words = llvm::FixedVectorType::get(builder_.getInt32Ty(), lanes);
+    llvm::Value* pairs =
+        builder_.CreateBitCast(builder_.CreateVectorSplat(2 * lanes, factor), words);
+    return builder_.CreateBitCast(builder_.CreateShl(pairs, 16),
+                                  llvm::FixedVectorType::get(element_, lanes));
   }
 
   llvm::BasicBlock* NewBlock(const char* name) {
@@ -113,7 +141,7 @@ class Tile {
     Values loaded;
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v)
-        loaded.push_back(LoadRow(v, At(in_.c, r, in_.c_row, starts_[v])));
+        loaded.push_back(LoadRow(v, element_, AtSum(r, starts_[v])));
     Join(chain, zeros, before, loaded, reload);
     return zeros;
   }
@@ -137,7 +165,7 @@ class Tile {
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (unsigned start = 0; start < width_; start += line)
         builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-                                 {At(in_.c, r, in_.c_row, width_ + start), builder_.getInt32(0),
+                                 {AtSum(r, width_ + start), builder_.getInt32(0),
                                   builder_.getInt32(2), builder_.getInt32(1)});
   }
 
@@ -145,13 +173,14 @@ class Tile {
   void Step(Values& acc, const Values& a, llvm::Value* b, unsigned u) {
     Values row;
     for (size_t v = 0; v < types_.size(); ++v)
-      row.push_back(LoadRow(v, At(b, u, in_.b_depth, starts_[v])));
+      row.push_back(LoadFactors(v, At(b, u, in_.b_depth, starts_[v])));
     for (unsigned r = 0; r < shape_.rows; ++r) {
       llvm::Value* place = At(a[r / group_], r % group_, in_.a_row, 0);
       place = At(place, u, in_.a_depth, 0);
-      llvm::Value* factor = builder_.CreateAlignedLoad(element_, place, llvm::Align(1));
+      llvm::Value* factor = builder_.CreateAlignedLoad(from_, place, llvm::Align(1));
+      llvm::Value* splat = nullptr;
       for (size_t v = 0; v < types_.size(); ++v) {
-        llvm::Value* splat = builder_.CreateVectorSplat(shape_.vectors[v].lanes, factor);
+        if (v == 0 || types_[v] != types_[v - 1]) splat = Splat(factor, shape_.vectors[v].lanes);
         llvm::Value*& sum = acc[r * types_.size() + v];
         sum = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {types_[v]}, {splat, row[v], sum});
       }
@@ -237,7 +266,9 @@ class Tile {
 
   Builder& builder_;
   OpEmitter& ops_;
-  llvm::Type* element_;
+  llvm::Type* element_;  // of the chains
+  llvm::Type* from_;     // of a and b
+  const bool is_half_;
   const TileShape& shape_;
   const TileOperands& in_;
   const llvm::ConstantInt* known_row_;

@@ -41,6 +41,7 @@ struct TileOperands {
   llvm::Value* is_last =
       nullptr;  // i1: the chains end here, and `tail` follows; before that their sums are stored
   TileTail tail = {};
+  ir::Type from = {};  // of the elements of a and b
 };
 
 // Emits the tile at the builder's place and goes on behind it: every output is one ascending chain of fma. What is
