@@ -1,16 +1,12 @@
 // f32 matrix products, one thread, beside oneDNN (the better of its two ways) and OpenBLAS. Shapes are constants, as in
 // a program that has set; operands are plain row-major arrays, so packing is part of our time.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "dnnl_matmul.h"
 #include "ir/text/text.h"
-#include "native_call.h"
 
-#ifdef FRAZIL_HAS_DNNL
-#include <dnnl.hpp>
-#endif
 #ifdef FRAZIL_HAS_OPENBLAS
 extern "C" {
 void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
@@ -73,48 +69,19 @@ func @main(%a: tensor<f32, [{0}, {1}]>, %b: tensor<f32, [{1}, {2}]>) -> (tensor<
   exec::NativeRun run_;
 };
 
-void OneThread() {
-  // Both libraries may sit on OpenMP; it reads its environment before we run.
-  if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads")))
-    set(1);
+// Also that of OpenBLAS.
+void OneThreadEach() {
+  OneThread();
 #ifdef FRAZIL_HAS_OPENBLAS
   openblas_set_num_threads(1);
 #endif
 }
 
-#ifdef FRAZIL_HAS_DNNL
-// The matmul primitive of oneDNN on plain layouts.
-class DnnlMatmul {
- public:
-  explicit DnnlMatmul(Product& p) : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
-    using dnnl::memory;
-    auto plain = [](int64_t rows, int64_t columns) {
-      return memory::desc({rows, columns}, memory::data_type::f32, memory::format_tag::ab);
-    };
-    a_ = memory(plain(p.m, p.k), engine_, p.a.data());
-    b_ = memory(plain(p.k, p.n), engine_, p.b.data());
-    c_ = memory(plain(p.m, p.n), engine_, p.c.data());
-    dnnl::matmul::desc desc(a_.get_desc(), b_.get_desc(), c_.get_desc());
-    primitive_ = dnnl::matmul(dnnl::matmul::primitive_desc(desc, engine_));
-  }
-  void Run() {
-    primitive_.execute(stream_, {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}});
-    stream_.wait();
-  }
-
- private:
-  dnnl::engine engine_;
-  dnnl::stream stream_;
-  dnnl::memory a_, b_, c_;
-  dnnl::matmul primitive_;
-};
-#endif
-
 void CompareWithDnnl([[maybe_unused]] int64_t n) {
 #ifdef FRAZIL_HAS_DNNL
   Product p(n, n, n);
   p.CheckBits();
-  DnnlMatmul dnnl(p);
+  DnnlMatmul dnnl({n, n, n}, p.a.data(), p.b.data(), p.c.data());
   auto times = InterleaveCpu({[&] { p.Run(); }, [&] { dnnl.Run(); },
                               [&] {
                                 dnnl_sgemm('N', 'N', p.m, p.n, p.k, 1, p.a.data(), p.k, p.b.data(),
@@ -151,9 +118,9 @@ void CompareWithOpenBlas([[maybe_unused]] int64_t n) {
 }  // namespace
 
 FRAZIL_FIGURE(native_matmul) {
-  OneThread();
+  OneThreadEach();
   for (int64_t n : {4, 8, 12, 16, 17, 24, 31, 32, 33, 48, 63, 64}) CompareWithOpenBlas(n);
-  for (int64_t n : {128, 192, 256, 384, 512, 768, 1000, 1024}) CompareWithDnnl(n);
+  for (int64_t n : {128, 192, 256, 384, 512, 768, 1000, 1024, 2048}) CompareWithDnnl(n);
 }
 
 }  // namespace frazil::bench

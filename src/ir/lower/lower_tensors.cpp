@@ -1,7 +1,7 @@
 // LowerTensors: signatures, the dispatch over tensor ops, and what they share. Every op writes a
 // buffer of its own, one loop nest per op: fusion belongs to the optimizer, which sees the tensor
 // ops themselves. The one thing saved here is the copy of a result: an op whose value is only
-// returned writes the `out` parameter directly.
+// returned writes the `out` parameter directly. (And products: lower_tensors_matmul.cpp.)
 #include "ir/lower/lower_tensors.h"
 
 #include <algorithm>
@@ -68,6 +68,7 @@ TensorLowering::TensorLowering(const Program& program, const Function& source,
 Result<void> TensorLowering::Run() {
   DeclareSignature();
   FindDirectResults();
+  DeferProducts();
   return CopyBody();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,7 +63,6 @@ class TensorLowering : public Cloner {
 
   // Ops: lower_tensors_ops.cpp, lower_tensors_moves.cpp, lower_tensors_reduce.cpp.
   Result<void> LowerMap(const Inst& inst);
-  void LowerMatmul(const Inst& inst);
   void LowerReduce(const Inst& inst);
   void LowerIota(const Inst& inst);
   void LowerRandom(const Inst& inst);
@@ -114,6 +114,14 @@ class TensorLowering : public Cloner {
   void WhereAny(IndexExpr count, const std::function<void()>& lines);
   void LowerMatmulQ(const Inst& inst);
 
+  // Products: lower_tensors_matmul.cpp.
+  void DeferProducts();
+  bool TakesElements(const Inst& maker, const Inst& user, const Inst& product) const;
+  bool IsMadeOfColumns(const Inst& maker);
+  Result<void> LowerMapOfProduct(const Inst& inst);
+  void LowerMatmul(const Inst& inst);
+  ValueId ProductAt(const Inst& inst, std::span<const IndexExpr> at);
+
   // Elements by index: lower_tensors_generate.cpp.
   Result<void> LowerGenerate(const Inst& inst);
   std::optional<ValueId> HasSomeRest(const Inst& generate);
@@ -124,6 +132,7 @@ class TensorLowering : public Cloner {
   void PlaceBefore(const Inst& generate, const Inst& last, uint32_t k);
   bool IsReadBefore(ValueId old_tensor, const Inst& last, RegionId region) const;
   bool IsFlat(const Inst& generate) const;
+  bool TakesIndices(const Inst& extract, const Region& region) const;
   // Registers the bounds of the indices that it meets.
   bool CannotTrap(RegionId region);
   void NoteBounds(const Inst& inst);
@@ -167,7 +176,9 @@ class TensorLowering : public Cloner {
   std::map<uint32_t, Place> rows_;  // the same, in the element that is being made
   std::map<uint32_t, Dim> below_;   // by old index: from 0 to below that
   std::map<uint32_t, IndexExpr>
-      flat_;  // by the first index of a `generate`: the number of its element
+      flat_;                     // by the first index of a `generate`: the number of its element
+  std::set<uint32_t> deferred_;  // products, by old value: their chains stand where they are read
+  std::map<uint32_t, ValueId> sums_;  // theirs, in the element that is being made
   std::vector<Type> scalar_results_;
 };
 

@@ -18,13 +18,6 @@ void ForEachInside(const Function& function, RegionId region, const Visit& visit
   }
 }
 
-bool TakesIndices(const Function& function, const Inst& extract, const Region& region) {
-  if (extract.op != Op::Extract || extract.operands.count != region.params.count + 1) return false;
-  for (uint32_t i = 0; i < region.params.count; ++i)
-    if (function.operand(extract, i + 1) != Function::param_of(region, i)) return false;
-  return true;
-}
-
 }  // namespace
 
 Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
@@ -108,6 +101,7 @@ Result<void> TensorLowering::MakeElement(const Inst& inst, std::span<const Targe
     if (k < targets.size() && std::ranges::find(insts, def) != insts.end())
       rows_[value] = {targets[k].buffer, firsts[k]};
   }
+  sums_.clear();
   const std::span<const ValueId> yielded = TRY(CopyUntilYield(id));
   for (uint32_t k = 0; k < yielded.size(); ++k) {
     if (!source_.type(yielded[k]).is_tensor()) {
@@ -184,7 +178,7 @@ bool TensorLowering::IsReadBefore(ValueId old_tensor, const Inst& last, RegionId
       for (uint32_t i = 0; i < user.operands.count; ++i) {
         if (source_.operand(user, i) != old_tensor) continue;
         is_good = is_good && !is_over && user.op == Op::Extract && i == 0 &&
-                  (of_last == nullptr || TakesIndices(source_, user, *of_last));
+                  (of_last == nullptr || TakesIndices(user, *of_last));
       }
     };
     look(inst, nullptr);
@@ -200,6 +194,13 @@ bool TensorLowering::IsReadBefore(ValueId old_tensor, const Inst& last, RegionId
 
 // --- indices --------------------------------------------------------------------------------------------------
 
+bool TensorLowering::TakesIndices(const Inst& extract, const Region& region) const {
+  if (extract.op != Op::Extract || extract.operands.count != region.params.count + 1) return false;
+  for (uint32_t i = 0; i < region.params.count; ++i)
+    if (source_.operand(extract, i + 1) != Function::param_of(region, i)) return false;
+  return true;
+}
+
 // Are all indices together only the number of an element, here and wherever something is extracted?
 bool TensorLowering::IsFlat(const Inst& generate) const {
   const RegionId id = Function::region_of(generate, 0);
@@ -209,7 +210,8 @@ bool TensorLowering::IsFlat(const Inst& generate) const {
   leading.resize(region.params.count);
   bool is_flat = true;
   ForEachInside(source_, id, [&](const Inst& user) {
-    const bool takes = TakesIndices(source_, user, region) &&
+    const bool takes = TakesIndices(user, region) &&
+                       !deferred_.contains(source_.operand(user, 0).index) &&
                        source_.shape(source_.type(source_.operand(user, 0))) == leading;
     for (ValueId operand : source_.operands_of(user))
       if (operand.index - region.params.begin < region.params.count) is_flat = is_flat && takes;
@@ -295,8 +297,15 @@ bool TensorLowering::IsWithin(const Inst& extract) const {
 
 void TensorLowering::LowerExtract(const Inst& inst) {
   const std::span<const ValueId> operands = source_.operands_of(inst);
-  const Place from = PlaceOf(operands[0]);
   const ValueId result = Function::result_of(inst);
+  if (deferred_.contains(operands[0].index)) {
+    ValueId& sum = sums_[operands[0].index];
+    IndexExprs at;
+    for (ValueId index : operands.subspan(1)) at.push_back(IndexExpr::Of(Get(index)));
+    if (!sum.valid()) sum = Chain(source_.inst(source_.values[operands[0].index].def), at);
+    return Bind(result, sum);
+  }
+  const Place from = PlaceOf(operands[0]);
   if (const auto flat = operands.size() < 2 ? flat_.end() : flat_.find(operands[1].index);
       flat != flat_.end())
     return BindNamed(result, Load(from.buffer, math_.Add(from.first, flat->second)));

@@ -1,9 +1,14 @@
-// Tensor ops that compute: map, matmul, iota, the random fills.
+// Tensor ops that compute: map, iota, the random fills.
+#include <algorithm>
+
 #include "ir/lower/can_trap.h"
 #include "ir/lower/lower_tensors.h"
 
 namespace frazil::ir {
 Result<void> TensorLowering::LowerMap(const Inst& inst) {
+  if (std::ranges::any_of(source_.operands_of(inst),
+                          [&](ValueId operand) { return deferred_.contains(operand.index); }))
+    return LowerMapOfProduct(inst);
   RegionId region = Function::region_of(inst, 0);
   Values tensors = GetAll(source_.operands_of(inst));
   Target target = Start(inst);
@@ -55,36 +60,6 @@ ValueId TensorLowering::Chain::Step(ValueId a, ValueId b, ValueId acc) const {
 
 ValueId TensorLowering::Chain::Rounded(ValueId sum) const {
   return is_half_ ? lowering_.builder_.Cast(Op::Cast, sum, element_) : sum;
-}
-
-// One chain for each output, k ascending.
-void TensorLowering::LowerMatmul(const Inst& inst) {
-  ValueId old_left = source_.operand(inst, 0);
-  ValueId left = Get(old_left);
-  ValueId right = Get(source_.operand(inst, 1));
-  const Chain chain(*this, source_.type(old_left).element(), inst.op == Op::Matmul);
-  Target target = Start(inst);
-  IndexExprs left_sizes = SizesOf(old_left);
-  IndexExprs sizes = SizesOf(Function::result_of(inst));
-  size_t rank = sizes.size();
-  IndexExpr depth = left_sizes[rank - 1];
-  IndexExpr columns = sizes[rank - 1];
-  IndexExpr rows = sizes[rank - 2];
-  IndexExpr batches = math_.Product(std::span(sizes).first(rank - 2));
-  IndexExpr right_size = math_.Mul(depth, columns);
-  IndexExprs nest = {batches, rows, columns};
-  math_.Nest(nest, Order::Independent, [&](std::span<const IndexExpr> at) {
-    IndexExpr row = math_.Add(math_.Mul(at[0], rows), at[1]);
-    IndexExpr left_start = math_.Mul(row, depth);
-    IndexExpr right_start = math_.Add(math_.Mul(at[0], right_size), at[2]);
-    ValueId zero = chain.Zero();
-    ValueId sum = chain.Loop(depth, zero, [&](IndexExpr k, ValueId acc) {
-      ValueId a = chain.Load(left, math_.Add(left_start, k));
-      ValueId b = chain.Load(right, math_.Add(right_start, math_.Mul(k, columns)));
-      return chain.Step(a, b, acc);
-    });
-    Store(target.buffer, math_.Add(math_.Mul(row, columns), at[2]), chain.Rounded(sum));
-  });
 }
 
 void TensorLowering::LowerIota(const Inst& inst) {

@@ -1,4 +1,5 @@
 // Structure of what LowerTensors gives; that it means the same is for exec/meaning/lowering_test.cpp.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -187,6 +188,73 @@ func @main(%c: bool, %n: index, %k: i32, %t: tensor<f32, [%n]>, %s: tensor<f32, 
   return %r, %sw, %t, %z
 }
 )");
+}
+
+// What is made of the elements of a product, in one nest with its chains; `after` may read it once more.
+Program OfProduct(std::string_view region, std::string_view after = "return %o") {
+  return Lowered(fmt::format(R"(frz 1
+func @main(%m: index, %k: index, %a: tensor<f32, [%m, %k]>, %b: tensor<f32, [%k, %m]>, %v: tensor<f32, [%m]>, %d: tensor<f32, [%m, %m]>)
+    -> (tensor<f32, [%m, %m]>) {{
+  %c = matmul %a, %b : tensor<f32, [%m, %m]>
+  %e = matmul %b, %a : tensor<f32, [%k, %k]>
+  %o = generate (%i, %j) -> (tensor<f32, [%m, %m]>) {{
+    {}
+    yield %r
+  }}
+  {}
+}}
+)",
+                             region, after));
+}
+
+TEST(LowerTensors, AProductStandsWhereItIsRead) {
+  // The other product is scratch.
+  const Program bias = OfProduct(
+      "%s = extract %c, %i, %j : f32\n%x = extract %v, %j : f32\n%y = extract %d, %i, %j : f32\n"
+      "%t = add %s, %x : f32\n%r = add %t, %y : f32");
+  EXPECT_EQ(Count(bias, Op::Alloc), 1);
+  EXPECT_EQ(Count(bias, Op::Parallel), 4);
+  EXPECT_EQ(Count(bias, Op::For), 2);
+  EXPECT_EQ(Count(bias, Op::Store), 2);
+  const Program twice = OfProduct(
+      "%s = extract %c, %i, %j : f32\n%t = extract %c, %i, %j : f32\n%r = add %s, %t : f32");
+  EXPECT_EQ(Count(twice, Op::Alloc), 1);
+  EXPECT_EQ(Count(twice, Op::For), 2);
+}
+
+TEST(LowerTensors, AProductThatIsReadElsewhereIsStored) {
+  const auto stored = [](std::string_view region, std::string_view after = "return %o") {
+    return Count(OfProduct(region, after), Op::Alloc) >= 2;
+  };
+  EXPECT_TRUE(stored("%s = extract %c, %j, %i : f32\n%r = neg %s : f32"));
+  EXPECT_TRUE(stored(
+      "%s = extract %c, %i, %j : f32\n%x = extract %d, %j, %i : f32\n%r = add %s, %x : f32"));
+  EXPECT_TRUE(stored("%s = extract %c, %i, %j : f32\n%r = neg %s : f32", "return %c"));
+  EXPECT_TRUE(stored(
+      "%s = extract %c, %i, %j : f32\n%x = extract %c, %i, %i : f32\n%r = add %s, %x : f32"));
+  // A trap comes where it came; a loop beside the chain is none of a product.
+  EXPECT_TRUE(
+      stored("%s = extract %c, %i, %j : f32\n%q = div.trunc %i, %j : index\n%x = cast %q : f32\n"
+             "%r = add %s, %x : f32"));
+  EXPECT_TRUE(
+      stored("%s = extract %c, %i, %j : f32\n%x = fold sum %l to %m chains 64 block 4096 -> f32 {\n"
+             "%y = extract %v, %l : f32\nyield %y\n}\n%r = add %s, %x : f32"));
+}
+
+TEST(LowerTensors, OneProductToAGenerate) {
+  const Program lowered = Lowered(R"(frz 1
+func @main(%m: index, %a: tensor<f32, [%m, %m]>, %b: tensor<f32, [%m, %m]>) -> (tensor<f32, [%m, %m]>) {
+  %c = matmul %a, %b : tensor<f32, [%m, %m]>
+  %d = matmul %b, %a : tensor<f32, [%m, %m]>
+  %o = map (%x = %c, %y = %d) -> tensor<f32, [%m, %m]> {
+    %r = mul %x, %y : f32
+    yield %r
+  }
+  return %o
+}
+)");
+  EXPECT_EQ(Count(lowered, Op::Alloc), 1);
+  EXPECT_EQ(Count(lowered, Op::For), 2);
 }
 
 }  // namespace

@@ -199,12 +199,23 @@ class Context {
     return false;
   }
 
-  // Is the product of these the number of elements?
+  // Some number that is not negative is below the bound: where the bound is 0 or another one, it is the other one.
+  ValueId OtherThanZero(ValueId bound) const {
+    const Inst* const select = DefinitionOf(bound, Op::Select);
+    if (select == nullptr) return bound;
+    for (uint32_t i : {1u, 2u}) {
+      const IntRange range = facts_.ranges->Int(function_.operand(*select, i));
+      if (range.low == 0 && range.high == 0) return function_.operand(*select, 3 - i);
+    }
+    return bound;
+  }
+
+  // Is the product of these the number of elements? Each is a bound of something.
   bool IsVolume(std::vector<ValueId> factors, const ir::Shape& shape) const {
     __int128 constant = 1, wanted = 1;
     std::vector<ValueId> values, sizes;
     while (!factors.empty()) {
-      const ValueId factor = factors.back();
+      const ValueId factor = OtherThanZero(factors.back());
       factors.pop_back();
       const IntRange range = facts_.ranges->Int(factor);
       if (const Inst* const product = DefinitionOf(factor, Op::Mul)) {

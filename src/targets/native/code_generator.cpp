@@ -204,7 +204,7 @@ Result<Generated> Generate(const ir::Program& given, const ir::Program& source,
   Borders borders(lowered.functions.size());
   if (options.vectorize && !options.metered) {
     TRY_VOID(SplitSums(lowered));
-    tests = TRY(SplitProducts(lowered));
+    tests = TRY(SplitProducts(lowered, options.level));
     HoistInvariants(lowered);
     // Its copy would give the values that `tests` names other numbers.
     if (std::ranges::all_of(tests, [](const auto& of_function) { return of_function.empty(); })) {

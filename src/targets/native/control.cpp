@@ -67,7 +67,10 @@ bool FunctionEmitter::NeverSame(ValueId a, ValueId b) const {
     const ir::InstId made = facts_.definition[buffer.index];
     return made.valid() && function_.inst(made).op == Op::Alloc;
   };
-  return a != b && (is_scratch(a) || is_scratch(b));
+  const auto is_own = [&](ValueId buffer) {
+    return is_scratch(buffer) || facts_.shapes.contains(buffer.index);
+  };
+  return a != b && (is_own(a) || is_own(b));
 }
 
 bool FunctionEmitter::IsDistinct(RegionId region, ValueId a, ValueId b) const {

@@ -74,7 +74,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   bool IsBorder(ir::ValueId counter) const {
     return shared_.borders[id_.index].contains(counter.index);
   }
-  // Two buffers of which one is scratch.
+  // Two buffers, one of them written: one is scratch, or a tensor, which no launch lets anybody change.
   bool NeverSame(ir::ValueId a, ir::ValueId b) const;
   // The plan of the loop whose iterations, or lanes, what is emitted now belongs to: what it has tested holds.
   const LoopPlan* outer_plan() const { return outer_plan_; }

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "ir/clone.h"
+#include "targets/llvm/op_emitter.h"
+#include "targets/native/kernels/kernel_match.h"
 #include "targets/native/vectors/loop_plan.h"
 
 namespace frazil::targets::native {
@@ -23,7 +25,8 @@ struct Nest {
 
 class NestMatcher {
  public:
-  explicit NestMatcher(const Function& function) : function_(function) {}
+  NestMatcher(const ir::Program& program, const Function& function)
+      : program_(program), function_(function) {}
 
   std::optional<Nest> Match(const Inst& rows) const {
     if (rows.op != Op::Parallel) return std::nullopt;
@@ -83,7 +86,7 @@ class NestMatcher {
   // Loads, arithmetic, and branches of those.
   bool IsPure(InstId id, Nest& nest) const {
     const Inst& part = function_.inst(id);
-    if (IsPlain(part) || part.op == Op::Yield) return true;
+    if (IsPlain(part) || part.op == Op::Yield || IsMath(part)) return true;
     if (part.op == Op::Load) return AddLoad(id, nest);
     if (part.op != Op::If) return false;
     for (uint32_t r = 0; r < 2; ++r)
@@ -92,19 +95,31 @@ class NestMatcher {
     return true;
   }
 
+  bool IsMath(const Inst& inst) const {
+    return inst.op == Op::Call &&
+           program_.functions[static_cast<size_t>(function_.word(inst, 0))].is_prelude;
+  }
+
+  const ir::Program& program_;
   const Function& function_;
 };
 
 class ProductCloner : public ir::Cloner {
  public:
-  ProductCloner(const Function& source, ir::FunctionBuilder& builder,
-                std::map<uint32_t, BufferTest>& tests)
-      : Cloner(source, builder), matcher_(source), forms_(source), tests_(tests) {}
+  ProductCloner(const PlanQuestion& question, bool has_kernels, const Function& source,
+                ir::FunctionBuilder& builder, std::map<uint32_t, BufferTest>& tests)
+      : Cloner(source, builder),
+        question_(question),
+        has_kernels_(has_kernels),
+        matcher_(question.program, source),
+        forms_(source),
+        tests_(tests) {}
 
  protected:
   Result<void> Visit(const Inst& inst) override {
     std::optional<Nest> nest = matcher_.Match(inst);
-    if (!nest || !Measure(inst, *nest)) return CopyInst(inst);
+    if (!nest || (has_kernels_ && MatchMatmul(question_, inst)) || !Measure(inst, *nest))
+      return CopyInst(inst);
     const ValueId holds = Test(*nest);
     InstId branch = builder_.Begin(Op::If, ir::Type{}, std::span(&holds, 1), {}, {}, 2);
     builder_.BeginRegion(branch, 0, {});
@@ -253,6 +268,8 @@ class ProductCloner : public ir::Cloner {
     return {};
   }
 
+  const PlanQuestion question_;
+  const bool has_kernels_;
   NestMatcher matcher_;
   IndexForms forms_;
   std::map<uint32_t, BufferTest>& tests_;
@@ -262,18 +279,24 @@ class ProductCloner : public ir::Cloner {
 
 }  // namespace
 
-Result<BufferTests> SplitProducts(ir::Program& lowered) {
+Result<BufferTests> SplitProducts(ir::Program& lowered, exec::CpuLevel level) {
   BufferTests tests(lowered.functions.size());
-  const bool any = std::ranges::any_of(lowered.functions, [](const Function& function) {
-    const NestMatcher matcher(function);
+  const bool any = std::ranges::any_of(lowered.functions, [&](const Function& function) {
+    const NestMatcher matcher(lowered, function);
     return std::ranges::any_of(function.insts,
                                [&](const Inst& inst) { return matcher.Match(inst).has_value(); });
   });
   if (!any) return tests;
-  size_t next = 0;
+  const bool is_modern = level != exec::CpuLevel::Baseline;
+  const ProgramFacts facts = FindFacts(lowered, /*metered=*/false);
+  const auto computes = [&](Op op, ir::Type type, ir::Type from) {
+    return ComputesVector(op, type, from, is_modern);
+  };
+  uint32_t next = 0;
   lowered =
       TRY(ir::CopyProgram(lowered, [&](const Function& function, ir::FunctionBuilder& builder) {
-        ProductCloner cloner(function, builder, tests[next++]);
+        const PlanQuestion question{lowered, facts, ir::FuncId(next), false, computes};
+        ProductCloner cloner(question, is_modern, function, builder, tests[next++]);
         cloner.DeclareParams();
         return cloner.CopyBody();
       }));

@@ -11,4 +11,7 @@ class FunctionEmitter;
 // (lengths, identical buffers), the nest runs as it stands.
 bool TryEmitKernelLoop(FunctionEmitter& emitter, const ir::Inst& loop);
 
+// Are all accesses of a nest inside of their buffers, whatever the arguments are?
+bool IsAllInside(FunctionEmitter& emitter, const ir::Inst& loop);
+
 }  // namespace frazil::targets::native

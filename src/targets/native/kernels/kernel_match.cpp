@@ -16,23 +16,31 @@ class Matcher {
   Matcher(const Function& function, const FunctionFacts& facts, const Inst& loop)
       : function_(function), facts_(facts), loop_(loop), forms_(function) {}
 
-  std::optional<MatmulNest> Matmul() {
+  std::optional<MatmulNest> Matmul(const PlanQuestion& question) {
     std::optional<Level> rows = LevelOf(loop_);
     if (!rows || rows->rest.size() != 1) return std::nullopt;
-    std::optional<Level> columns = LevelOf(function_.inst(rows->rest[0]));
-    if (!columns || columns->rest.size() != 2) return std::nullopt;
-    const Inst& chain = function_.inst(columns->rest[0]);
-    const Inst& store = function_.inst(columns->rest[1]);
-    if (chain.op != Op::For || IsTree(chain) || chain.results.count != 1 || store.op != Op::Store)
-      return std::nullopt;
-    if (function_.operand(store, 2) != Function::result_of(chain)) return std::nullopt;
-    counters_ = {rows->counter, columns->counter, CounterOf(function_, chain)};
+    const Inst& inner = function_.inst(rows->rest[0]);
+    std::optional<Level> columns = LevelOf(inner, /*any_count=*/false, /*has_tail=*/true);
+    if (!columns) return std::nullopt;
+    const Inst* chain = ChainAmong(columns->rest);
+    if (chain == nullptr) return std::nullopt;
+    counters_ = {rows->counter, columns->counter, CounterOf(function_, *chain)};
     MatmulNest nest;
-    nest.type = store.type;
+    nest.type = function_.type(Function::result_of(*chain));
     nest.rows = rows->count;
     nest.columns = columns->count;
     if (nest.type != ir::types::F32 && nest.type != ir::types::F64) return std::nullopt;
-    if (!MatchChain(chain, nest) || !MatchOutput(store, nest)) return std::nullopt;
+    if (!MatchChain(*chain, nest)) return std::nullopt;
+    const Inst* store = &function_.inst(columns->rest.back());
+    const bool is_plain = columns->rest.size() == 2 && store->op == Op::Store &&
+                          function_.operand(*store, 2) == Function::result_of(*chain);
+    if (!is_plain) {
+      nest.tail = PlanTail(question, loop_, inner, *chain);
+      if (!nest.tail) return std::nullopt;
+      if (nest.tail->carrier)
+        store = &function_.inst(nest.tail->plan.accesses[*nest.tail->carrier].inst);
+    }
+    if ((is_plain || nest.tail->carrier) && !MatchOutput(*store, nest)) return std::nullopt;
     for (const IndexForm* form :
          {&nest.rows, &nest.columns, &nest.depth, &nest.a_offset, &nest.a_row, &nest.a_depth,
           &nest.b_offset, &nest.b_depth, &nest.b_column, &nest.c_offset, &nest.c_row})
@@ -64,7 +72,18 @@ class Matcher {
     std::vector<InstId> rest;  // what its body does beyond index arithmetic
   };
 
-  std::optional<Level> LevelOf(const Inst& loop, bool any_count = false) {
+  // The one loop of a list.
+  const Inst* ChainAmong(const std::vector<InstId>& list) const {
+    const Inst* chain = nullptr;
+    for (InstId id : list) {
+      const Inst& inst = function_.inst(id);
+      if (inst.op == Op::Parallel || (inst.op == Op::For && chain != nullptr)) return nullptr;
+      if (inst.op == Op::For) chain = &inst;
+    }
+    return chain == nullptr || IsTree(*chain) || chain->results.count != 1 ? nullptr : chain;
+  }
+
+  std::optional<Level> LevelOf(const Inst& loop, bool any_count = false, bool has_tail = false) {
     if (loop.op != Op::Parallel &&
         (loop.op != Op::For || function_.word(loop, 0) != 1 || loop.results.count != 0))
       return std::nullopt;
@@ -73,21 +92,23 @@ class Matcher {
     if (function_.type(level.counter) != ir::types::Index) return std::nullopt;
     if (forms_.Of(function_.operand(loop, 0)).constant() != 0) return std::nullopt;
     if (!any_count) level.count = forms_.Of(function_.operand(loop, 1));
-    std::optional<std::vector<InstId>> rest = Statements(Function::region_of(loop, 0));
+    std::optional<std::vector<InstId>> rest = Statements(Function::region_of(loop, 0), has_tail);
     if (!rest) return std::nullopt;
     level.rest = std::move(*rest);
     return level;
   }
 
-  // Pure instructions that cannot trap are only there for what is in the list.
-  std::optional<std::vector<InstId>> Statements(ir::RegionId region) {
+  // Pure instructions that cannot trap are only there for what is in the list. `has_tail`: what else may stand there is
+  // listed too, for PlanTail.
+  std::optional<std::vector<InstId>> Statements(ir::RegionId region, bool has_tail = false) {
     std::vector<InstId> list;
     const std::vector<InstId>& insts = function_.region(region).insts;
     for (size_t i = 0; i + 1 < insts.size(); ++i) {
       const Inst& inst = function_.inst(insts[i]);
       if (!facts_.needed[insts[i].index]) continue;
       const bool is_listed = inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Load ||
-                             inst.op == Op::Store;
+                             inst.op == Op::Store ||
+                             (has_tail && (inst.op == Op::Call || inst.op == Op::If));
       if (is_listed)
         list.push_back(insts[i]);
       else if (!IsRemovable(ir::Info(inst.op)) || inst.regions.count != 0)
@@ -147,10 +168,22 @@ class Matcher {
     const Inst* left = &function_.inst((*loads)[0]);
     const Inst* right = &function_.inst((*loads)[1]);
     if (left->op != Op::Load || right->op != Op::Load) return false;
-    ValueId factors[] = {function_.operand(step, 0), function_.operand(step, 1)};
+    ValueId factors[] = {Widened(function_.operand(step, 0)), Widened(function_.operand(step, 1))};
     ValueId loaded[] = {Function::result_of(*left), Function::result_of(*right)};
+    nest.from = left->type;
+    if (right->type != nest.from) return false;
     if (!std::ranges::is_permutation(factors, loaded) || factors[0] == factors[1]) return false;
     return MatchFactors(*left, *right, nest) || MatchFactors(*right, *left, nest);
+  }
+
+  // What a factor is a wider form of: f16 and bf16 become f32 exactly.
+  ValueId Widened(ValueId factor) const {
+    const InstId def = function_.values[factor.index].def;
+    if (!def.valid() || function_.inst(def).op != Op::Cast) return factor;
+    const ValueId from = function_.operand(function_.inst(def), 0);
+    const bool is_half = Contains(ir::sets::Half, function_.type(from).scalar) &&
+                         function_.type(factor) == ir::types::F32;
+    return is_half ? from : factor;
   }
 
   bool MatchFactors(const Inst& left, const Inst& right, MatmulNest& nest) {
@@ -240,9 +273,10 @@ class Matcher {
 
 }  // namespace
 
-std::optional<MatmulNest> MatchMatmul(const Function& function, const FunctionFacts& facts,
-                                      const Inst& loop) {
-  return Matcher(function, facts, loop).Matmul();
+std::optional<MatmulNest> MatchMatmul(const PlanQuestion& question, const Inst& loop) {
+  const size_t id = question.function.index;
+  return Matcher(question.program.functions[id], question.facts.functions[id], loop)
+      .Matmul(question);
 }
 
 std::optional<RowsNest> MatchRows(const Function& function, const FunctionFacts& facts,

@@ -5,14 +5,18 @@
 
 #include "ir/program.h"
 #include "targets/llvm/facts.h"
+#include "targets/native/kernels/kernel_tail_plan.h"
 #include "targets/native/vectors/loop_plan_index.h"
 
 namespace frazil::targets::native {
 
 // c[i, j] = the chain acc = fma(a[i, k], b[k, j], acc) from +0, k ascending; i from 0 to rows and so on. Strides and
-// offsets are in elements and known before the nest; c has neighbors along j.
+// offsets are in elements and known before the nest; c has neighbors along j. With a tail, what that makes of the chain
+// is stored instead, and c is where sums wait, if there is such a place.
 struct MatmulNest {
-  ir::Type type;
+  ir::Type type;  // of the chain
+  ir::Type from;  // of the elements of a and b, which may be halves of that
+  std::optional<MatmulTail> tail;
   ir::ValueId a, b, c;
   IndexForm rows, columns, depth;
   IndexForm a_offset, a_row, a_depth;
@@ -20,8 +24,7 @@ struct MatmulNest {
   IndexForm c_offset, c_row;
 };
 
-std::optional<MatmulNest> MatchMatmul(const ir::Function& function, const FunctionFacts& facts,
-                                      const ir::Inst& loop);
+std::optional<MatmulNest> MatchMatmul(const PlanQuestion& question, const ir::Inst& loop);
 
 // A `for` over rows of `width` elements, all but perhaps the last of them whole:
 //   for r = lo to hi step width { parallel c = 0 to min(hi - r, width) { t[c] = op(t[c], x[offset + r + c]) } }

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
+#include "targets/native/kernels/kernel_tail.h"
 #include "targets/native/kernels/kernel_tile.h"
 #include "targets/native/vectors/transpose.h"
 
@@ -44,37 +46,37 @@ Blocking Choose(CpuLevel level, unsigned element_bytes, llvm::Value* columns) {
   return blocking;
 }
 
-// Fills a function that computes the product; every size that is known is a constant in it.
 class Driver {
  public:
-  Driver(ModuleEmitter& shared, ir::Type type, const MatmulSizes& outside, Packing packing,
-         bool is_turned)
-      : shared_(shared),
+  Driver(FunctionEmitter& caller, const MatmulNest& nest, const MatmulSizes& outside,
+         Packing packing, bool is_turned, const LlvmValues& tail_arguments)
+      : shared_(caller.shared()),
+        nest_(nest),
+        tail_arguments_(tail_arguments),
         packing_(packing),
         is_turned_(is_turned),
-        builder_(shared.module.getContext()),
-        ops_(builder_, shared.level != CpuLevel::Baseline, nullptr),
-        element_(ops_.TypeOf(type)),
-        bytes_(ir::BytesOf(type)),
+        id_(static_cast<uint32_t>(&caller.function() - caller.program().functions.data())),
+        function_(NewFunction(outside, tail_arguments)),
+        emitter_(shared_, id_, function_, false),
+        builder_(emitter_.builder()),
+        ops_(emitter_.ops()),
+        element_(ops_.TypeOf(nest.type)),
+        from_(ops_.TypeOf(nest.from)),
+        bytes_(ir::BytesOf(nest.type)),
         sizes_(outside),
-        blocking_(Choose(shared.level, bytes_, outside.columns)) {}
+        blocking_(Choose(shared_.level, bytes_, outside.columns)) {}
 
-  // a, b, c, scratch (null: b stays in place), sizes.
   llvm::Function* Emit() {
-    std::vector<llvm::Type*> parameters(4, builder_.getPtrTy());
-    parameters.resize(4 + sizes_.All().size(), builder_.getInt64Ty());
-    function_ = shared_.AddFunction(
-        llvm::FunctionType::get(builder_.getVoidTy(), parameters, false), "matmul");
-    builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function_));
     a_ = function_->getArg(0);
     b_ = function_->getArg(1);
     c_ = function_->getArg(2);
     scratch_ = function_->getArg(3);
-    unsigned next = 4;
+    unsigned next = OwnArguments;
     for (llvm::Value** size : sizes_.All()) {
       if (Known(*size) == nullptr) *size = function_->getArg(next);
       ++next;
     }
+    if (nest_.tail) BeginTail(next);
     EmitBlocks();
     builder_.CreateRetVoid();
     return function_;
@@ -82,6 +84,52 @@ class Driver {
 
  private:
   using Body = std::function<void(llvm::Value*)>;
+  static constexpr unsigned OwnArguments = 4;  // a, b, c, scratch
+
+  llvm::Function* NewFunction(MatmulSizes sizes, const LlvmValues& tail_arguments) {
+    llvm::LLVMContext& context = shared_.module.getContext();
+    std::vector<llvm::Type*> parameters(OwnArguments, llvm::PointerType::get(context, 0));
+    parameters.resize(OwnArguments + sizes.All().size(), llvm::Type::getInt64Ty(context));
+    for (llvm::Value* argument : tail_arguments) parameters.push_back(argument->getType());
+    return shared_.AddFunction(
+        llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false), "matmul");
+  }
+
+  void BeginTail(unsigned first) {
+    if (!TailEmitter::WantsFunction(*nest_.tail)) {
+      tail_.emplace(emitter_, *nest_.tail, tail_arguments_, first);
+      return;
+    }
+    tail_function_ = TailEmitter::EmitFunction(shared_, id_, *nest_.tail, tail_arguments_,
+                                               blocking_.width(), blocking_.lanes);
+    for (unsigned i = 0; i < tail_arguments_.size(); ++i)
+      passed_on_.push_back(function_->getArg(first + i));
+    sums_ = builder_.CreateAlloca(
+        llvm::ArrayType::get(element_, uint64_t{blocking_.rows} * blocking_.width()));
+    llvm::cast<llvm::AllocaInst>(sums_)->setAlignment(llvm::Align(64));
+  }
+
+  // `columns`: of the tile, where its shape does not say it.
+  void EmitTail(llvm::Value* row, llvm::Value* column, const TileShape& shape, llvm::Value* columns,
+                std::span<llvm::Value* const> sums, std::span<llvm::Value* const> masks) {
+    if (tail_) return tail_->EmitInRegisters(row, column, shape, sums, masks);
+    size_t next = 0;
+    uint64_t used = 0;
+    for (unsigned r = 0; r < shape.rows; ++r) {
+      used = 0;
+      uint64_t start = uint64_t{r} * blocking_.width();
+      for (const TileVector& vector : shape.vectors) {
+        builder_.CreateAlignedStore(sums[next++], AtSum(sums_, Int(start)), llvm::Align(4));
+        start += vector.lanes;
+        used += vector.used;
+      }
+    }
+    LlvmValues arguments = {sums_, row, column, Int(shape.rows),
+                            columns != nullptr ? columns : Int(used)};
+    arguments.insert(arguments.end(), passed_on_.begin(), passed_on_.end());
+    builder_.CreateCall(tail_function_, arguments);
+  }
+
   llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
   // The builder folds no intrinsics.
   llvm::Value* Min(llvm::Value* a, llvm::Value* b) {
@@ -92,7 +140,11 @@ class Driver {
   llvm::BasicBlock* NewBlock(const char* name) {
     return llvm::BasicBlock::Create(builder_.getContext(), name, function_);
   }
+  // Of a and b, and of sums.
   llvm::Value* At(llvm::Value* base, llvm::Value* index) {
+    return builder_.CreateGEP(from_, base, index);
+  }
+  llvm::Value* AtSum(llvm::Value* base, llvm::Value* index) {
     return builder_.CreateGEP(element_, base, index);
   }
 
@@ -139,16 +191,22 @@ class Driver {
   void EmitBlocks() {
     const uint64_t tiles = std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1);
     const uint64_t width = StaysWhole() ? uint64_t{1} << 31 : tiles * blocking_.width();
+    llvm::Value* step = Int(width);
+    // Without a place for sums a panel has all of the depth: fewer columns of it fit the cache.
+    if (nest_.tail && !StaysWhole())
+      step = builder_.CreateSelect(
+          builder_.CreateICmpUGT(sizes_.depth, builder_.CreateMul(sizes_.panels, Int(PanelDepth))),
+          Int(blocking_.width()), step);
     // Panels of about equal depth: a thin last one would cost as much as a whole one.
-    llvm::Value* panels = PanelCount(shared_, builder_, sizes_.depth);
+    llvm::Value* panels = sizes_.panels;
     llvm::Value* share = builder_.CreateUDiv(
         builder_.CreateSub(builder_.CreateAdd(sizes_.depth, panels), Int(1)), panels);
     llvm::Value* depth_step =
         builder_.CreateAnd(builder_.CreateAdd(share, Int(15)), Int(~uint64_t{15}));
     Loop(
-        Int(0), sizes_.columns, Int(width),
+        Int(0), sizes_.columns, step,
         [&](llvm::Value* n0) {
-          llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), Int(width));
+          llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), step);
           Loop(
               Int(0), sizes_.depth, depth_step,
               [&](llvm::Value* k0) {
@@ -180,16 +238,23 @@ class Driver {
     }
     llvm::Value* a = At(a_, builder_.CreateMul(k0, sizes_.a_depth));
     llvm::Value* is_first = builder_.CreateICmpEQ(k0, Int(0));
+    llvm::Value* is_last = builder_.CreateICmpEQ(builder_.CreateAdd(k0, depth), sizes_.depth);
+    if (Known(sizes_.panels) != nullptr && Known(sizes_.panels)->isOne())
+      is_first = is_last = builder_.getTrue();
     auto block = [&](unsigned height, llvm::Value* i) {
+      row_ = i;
+      column_ = n0;
       TileOperands in{At(a, builder_.CreateMul(i, sizes_.a_row)),
                       sizes_.a_row,
                       sizes_.a_depth,
                       nullptr,
                       nullptr,
-                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)),
+                      AtSum(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)),
                       sizes_.c_row,
                       depth,
                       is_first};
+      in.is_last = is_last;
+      in.from = nest_.from;
       EmitRowBlock(height, columns, in);
     };
     EmitRows(block);
@@ -251,9 +316,12 @@ class Driver {
       TileOperands in = row;
       in.b = At(panel_.b, builder_.CreateMul(j, panel_.step));
       in.b_depth = panel_.depth_stride;
-      in.c = At(row.c, j);
+      in.c = AtSum(row.c, j);
       in.columns = count;
-      in.prefetches = packing_ == Packing::Always;
+      in.prefetches = packing_ == Packing::Always && (!nest_.tail || nest_.tail->carrier);
+      if (nest_.tail)
+        in.tail = [this, &shape, count, column = builder_.CreateAdd(column_, j)](
+                      auto sums, auto masks) { EmitTail(row_, column, shape, count, sums, masks); };
       // Rare shapes of tiles are kept short.
       const bool is_usual = Known(sizes_.columns) != nullptr && Known(sizes_.rows) != nullptr;
       in.unroll =
@@ -318,7 +386,7 @@ class Driver {
   // write there is overwritten by the next one, or lies in the room that is left behind the last.
   void EmitTurnedPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const unsigned lanes = blocking_.lanes;
-    llvm::Type* vector = llvm::FixedVectorType::get(element_, lanes);
+    llvm::Type* vector = llvm::FixedVectorType::get(from_, lanes);
     llvm::Value* none = llvm::Constant::getNullValue(vector);
     Loop(
         Int(0), columns, Int(lanes),
@@ -360,7 +428,7 @@ class Driver {
   // Panels of a tile's width, row after row of depth; the last one is filled up with zeros.
   void EmitPlainPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const unsigned width = blocking_.width();
-    llvm::Type* vector = llvm::FixedVectorType::get(element_, blocking_.lanes);
+    llvm::Type* vector = llvm::FixedVectorType::get(from_, blocking_.lanes);
     Loop(
         Int(0), columns, Int(width),
         [&](llvm::Value* j) {
@@ -404,20 +472,32 @@ class Driver {
   };
 
   ModuleEmitter& shared_;
+  const MatmulNest& nest_;
+  const LlvmValues& tail_arguments_;
   const Packing packing_;
   const bool is_turned_;  // b: a column's elements lie side by side, whatever its sizes are
-  Builder builder_;
-  OpEmitter ops_;
-  llvm::Type* element_;
+  const ir::FuncId id_;
+  llvm::Function* const function_;
+  FunctionEmitter emitter_;
+  Builder& builder_;
+  OpEmitter& ops_;
+  llvm::Type* element_;  // of the chains
+  llvm::Type* from_;     // of a and b
   const unsigned bytes_;
   MatmulSizes sizes_;
   const Blocking blocking_;
-  llvm::Function* function_ = nullptr;
   llvm::Value* a_ = nullptr;
   llvm::Value* b_ = nullptr;
   llvm::Value* c_ = nullptr;
   llvm::Value* scratch_ = nullptr;
   Panel panel_;
+  // The first row and column of what is being emitted.
+  llvm::Value* row_ = nullptr;
+  llvm::Value* column_ = nullptr;
+  std::optional<TailEmitter> tail_;
+  llvm::Function* tail_function_ = nullptr;
+  LlvmValues passed_on_;
+  llvm::Value* sums_ = nullptr;  // of a tile, for that function
 };
 
 }  // namespace
@@ -425,13 +505,17 @@ class Driver {
 llvm::Value* PanelCount(ModuleEmitter& shared, Builder& builder, llvm::Value* depth) {
   llvm::Value* most = builder.getInt64(PanelDepth);
   if (Known(depth) == nullptr) most = shared.Threshold(builder, PanelDepth, LeastPanelDepth);
-  llvm::Value* up = builder.CreateSub(builder.CreateAdd(depth, most), builder.getInt64(1));
+  // No depth is one panel, too: its sums are stored.
+  llvm::Value* least = builder.CreateSelect(builder.CreateICmpEQ(depth, builder.getInt64(0)),
+                                            builder.getInt64(1), depth);
+  llvm::Value* up = builder.CreateSub(builder.CreateAdd(least, most), builder.getInt64(1));
   return builder.CreateUDiv(up, most);
 }
 
-llvm::Function* EmitMatmulDriver(ModuleEmitter& shared, ir::Type type, const MatmulSizes& sizes,
-                                 Packing packing, bool is_turned) {
-  return Driver(shared, type, sizes, packing, is_turned).Emit();
+llvm::Function* EmitMatmulDriver(FunctionEmitter& caller, const MatmulNest& nest,
+                                 const MatmulSizes& sizes, Packing packing, bool is_turned,
+                                 const LlvmValues& tail_arguments) {
+  return Driver(caller, nest, sizes, packing, is_turned, tail_arguments).Emit();
 }
 
 }  // namespace frazil::targets::native

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "targets/native/function_emitter.h"
+#include "targets/native/kernels/kernel_match.h"
 
 namespace frazil::targets::native {
 
@@ -24,9 +25,10 @@ struct MatmulSizes {
   llvm::Value* b_depth;
   llvm::Value* b_column;  // 1, unless b_depth is and b is packed: then b is read turned around
   llvm::Value* c_row;
+  llvm::Value* panels;  // into how many the depth is cut
 
   std::vector<llvm::Value**> All() {
-    return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &b_column, &c_row};
+    return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &b_column, &c_row, &panels};
   }
 };
 
@@ -40,9 +42,10 @@ inline const llvm::ConstantInt* Known(llvm::Value* value) {
 // Into how many panels the depth is cut.
 llvm::Value* PanelCount(ModuleEmitter& shared, Builder& builder, llvm::Value* depth);
 
-// Fills a function of a, b, c, scratch (null: b stays in place) and sizes; every size that is known is a constant in it.
-// `is_turned`: b is read by columns, whatever its sizes are.
-llvm::Function* EmitMatmulDriver(ModuleEmitter& shared, ir::Type type, const MatmulSizes& sizes,
-                                 Packing packing, bool is_turned);
+// Fills a function of a, b, c, scratch (null: b stays in place), sizes and what the tail takes; every size that is known is a
+// constant in it. `is_turned`: b is read by columns, whatever its sizes are.
+llvm::Function* EmitMatmulDriver(FunctionEmitter& caller, const MatmulNest& nest,
+                                 const MatmulSizes& sizes, Packing packing, bool is_turned,
+                                 const LlvmValues& tail_arguments);
 
 }  // namespace frazil::targets::native

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "ir/facts/inst_facts.h"
+#include "targets/native/kernels/kernel_loops.h"
 #include "targets/native/vectors/vector_index.h"
 #include "targets/native/vectors/vector_lanes.h"
 
@@ -91,19 +92,7 @@ class RowsLoop {
 
   llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
 
-  // Are all accesses of the nest inside, whatever the arguments are?
-  bool IsInside() const { return IsInside(Function::region_of(loop_, 0)); }
-  bool IsInside(ir::RegionId region) const {
-    const Function& function = emitter_.function();
-    return std::ranges::all_of(function.region(region).insts, [&](ir::InstId id) {
-      const Inst& inst = function.inst(id);
-      for (uint32_t i = 0; i < inst.regions.count; ++i)
-        if (!IsInside(Function::region_of(inst, i))) return false;
-      return (inst.op != Op::Load && inst.op != Op::Store) ||
-             IsInsideAt(function, emitter_.facts(), id,
-                        ir::InstId(static_cast<uint32_t>(&loop_ - function.insts.data())));
-    });
-  }
+  bool IsInside() const { return IsAllInside(emitter_, loop_); }
 
   llvm::Value* RowStart() { return EvaluateForm(emitter_, nest_.row_offset); }
   llvm::Value* FromStart() {

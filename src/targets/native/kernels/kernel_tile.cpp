@@ -6,6 +6,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
+
 namespace frazil::targets::native {
 namespace {
 
@@ -18,6 +20,8 @@ class Tile {
       : builder_(builder),
         ops_(ops),
         element_(element),
+        from_(ops.TypeOf(in.from)),
+        is_half_(Contains(ir::sets::Half, in.from.scalar)),
         shape_(shape),
         in_(in),
         known_row_(llvm::dyn_cast<llvm::ConstantInt>(in.a_row)),
@@ -33,20 +37,41 @@ class Tile {
     Values acc = Start();
     if (in_.prefetches) Prefetch();
     acc = Chain(std::move(acc));
-    MakeOneNan(acc);
+    if (in_.tail) return EmitTail(acc);
+    MakeOneNan(builder_, ops_, acc);
+    StoreSums(acc);
+  }
+
+ private:
+  using Values = std::vector<llvm::Value*>;
+
+  void EmitTail(const Values& acc) {
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(in_.is_last);
+    if (known != nullptr && known->isOne()) return in_.tail(acc, masks_);
+    llvm::BasicBlock* last = NewBlock("last");
+    llvm::BasicBlock* wait = NewBlock("wait");
+    llvm::BasicBlock* done = NewBlock("tile.end");
+    builder_.CreateCondBr(in_.is_last, last, wait);
+    builder_.SetInsertPoint(last);
+    in_.tail(acc, masks_);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(wait);
+    StoreSums(acc);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  }
+
+  void StoreSums(const Values& acc) {
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v) {
         llvm::Value* value = acc[r * types_.size() + v];
-        llvm::Value* address = At(in_.c, r, in_.c_row, starts_[v]);
+        llvm::Value* address = AtSum(r, starts_[v]);
         if (masks_[v] == nullptr)
           builder_.CreateAlignedStore(value, address, llvm::Align(1));
         else
           builder_.CreateMaskedStore(value, address, llvm::Align(1), masks_[v]);
       }
   }
-
- private:
-  using Values = std::vector<llvm::Value*>;
 
   llvm::Value* MaskOf(const TileVector& vector, unsigned start) {
     llvm::Value* count = builder_.getInt64(vector.used);
@@ -59,16 +84,42 @@ class Tile {
     return FirstLanes(builder_, vector.lanes, count);
   }
 
-  // base + row * stride + column, in elements.
+  // base + row * stride + column, in elements of a and b; and of c.
   llvm::Value* At(llvm::Value* base, uint64_t row, llvm::Value* stride, uint64_t column) {
+    return At(from_, base, row, stride, column);
+  }
+  llvm::Value* AtSum(uint64_t row, uint64_t column) {
+    return At(element_, in_.c, row, in_.c_row, column);
+  }
+  llvm::Value* At(llvm::Type* element, llvm::Value* base, uint64_t row, llvm::Value* stride,
+                  uint64_t column) {
     llvm::Value* index = builder_.CreateMul(stride, builder_.getInt64(row));
-    return builder_.CreateGEP(element_, base, builder_.CreateAdd(index, builder_.getInt64(column)));
+    return builder_.CreateGEP(element, base, builder_.CreateAdd(index, builder_.getInt64(column)));
   }
 
-  llvm::Value* LoadRow(size_t v, llvm::Value* address) {
-    if (masks_[v] == nullptr) return builder_.CreateAlignedLoad(types_[v], address, llvm::Align(1));
-    return builder_.CreateMaskedLoad(types_[v], address, llvm::Align(1), masks_[v],
-                                     llvm::Constant::getNullValue(types_[v]));
+  llvm::Value* LoadRow(size_t v, llvm::Type* element, llvm::Value* address) {
+    llvm::Type* type = llvm::FixedVectorType::get(element, shape_.vectors[v].lanes);
+    if (masks_[v] == nullptr) return builder_.CreateAlignedLoad(type, address, llvm::Align(1));
+    return builder_.CreateMaskedLoad(type, address, llvm::Align(1), masks_[v],
+                                     llvm::Constant::getNullValue(type));
+  }
+
+  // A row of b as the chains take it.
+  llvm::Value* LoadFactors(size_t v, llvm::Value* address) {
+    llvm::Value* row = LoadRow(v, from_, address);
+    return is_half_ ? ops_.WidenHalf(in_.from.scalar, row) : row;
+  }
+
+  // An element of a in all lanes. Of bf16, two in each lane of 32 bits, one of which is shifted out: two instructions.
+  llvm::Value* Splat(llvm::Value* factor, unsigned lanes) {
+    if (!is_half_) return builder_.CreateVectorSplat(lanes, factor);
+    if (in_.from.scalar != ir::Scalar::BF16)
+      return ops_.WidenHalf(in_.from.scalar, builder_.CreateVectorSplat(lanes, factor));
+    llvm::Type* words = llvm::FixedVectorType::get(builder_.getInt32Ty(), lanes);
+    llvm::Value* pairs =
+        builder_.CreateBitCast(builder_.CreateVectorSplat(2 * lanes, factor), words);
+    return builder_.CreateBitCast(builder_.CreateShl(pairs, 16),
+                                  llvm::FixedVectorType::get(element_, lanes));
   }
 
   llvm::BasicBlock* NewBlock(const char* name) {
@@ -90,7 +141,7 @@ class Tile {
     Values loaded;
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v)
-        loaded.push_back(LoadRow(v, At(in_.c, r, in_.c_row, starts_[v])));
+        loaded.push_back(LoadRow(v, element_, AtSum(r, starts_[v])));
     Join(chain, zeros, before, loaded, reload);
     return zeros;
   }
@@ -108,42 +159,13 @@ class Tile {
     }
   }
 
-  // The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
-  // lanes are chosen.
-  void MakeOneNan(Values& acc) {
-    llvm::Value* any = nullptr;
-    for (size_t v = 0; v < types_.size(); ++v) {
-      if (v > 0 && types_[v] == types_[0]) continue;
-      Values sums;
-      for (size_t i = 0; i < acc.size(); ++i)
-        if (types_[i % types_.size()] == types_[v]) sums.push_back(acc[i]);
-      for (; sums.size() > 1; sums.resize((sums.size() + 1) / 2))
-        for (size_t i = 0; i + (sums.size() + 1) / 2 < sums.size(); ++i)
-          sums[i] = builder_.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
-      llvm::Value* lanes = builder_.CreateFCmpUNO(sums[0], sums[0]);
-      llvm::Type* bits = builder_.getIntNTy(shape_.vectors[v].lanes);
-      llvm::Value* found = builder_.CreateICmpNE(builder_.CreateBitCast(lanes, bits),
-                                                 llvm::ConstantInt::get(bits, 0));
-      any = any == nullptr ? found : builder_.CreateOr(any, found);
-    }
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::BasicBlock* rare = NewBlock("nan");
-    llvm::BasicBlock* store = NewBlock("store");
-    llvm::MDNode* weights = llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 2000);
-    builder_.CreateCondBr(any, rare, store, weights);
-    builder_.SetInsertPoint(rare);
-    Values fixed;
-    for (llvm::Value* value : acc) fixed.push_back(ops_.Canonical(value));
-    Join(store, acc, before, fixed, rare);
-  }
-
   void Prefetch() {
     constexpr unsigned LineBytes = 64;
     const unsigned line = LineBytes / (element_->getScalarSizeInBits() / 8);
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (unsigned start = 0; start < width_; start += line)
         builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-                                 {At(in_.c, r, in_.c_row, width_ + start), builder_.getInt32(0),
+                                 {AtSum(r, width_ + start), builder_.getInt32(0),
                                   builder_.getInt32(2), builder_.getInt32(1)});
   }
 
@@ -151,13 +173,14 @@ class Tile {
   void Step(Values& acc, const Values& a, llvm::Value* b, unsigned u) {
     Values row;
     for (size_t v = 0; v < types_.size(); ++v)
-      row.push_back(LoadRow(v, At(b, u, in_.b_depth, starts_[v])));
+      row.push_back(LoadFactors(v, At(b, u, in_.b_depth, starts_[v])));
     for (unsigned r = 0; r < shape_.rows; ++r) {
       llvm::Value* place = At(a[r / group_], r % group_, in_.a_row, 0);
       place = At(place, u, in_.a_depth, 0);
-      llvm::Value* factor = builder_.CreateAlignedLoad(element_, place, llvm::Align(1));
+      llvm::Value* factor = builder_.CreateAlignedLoad(from_, place, llvm::Align(1));
+      llvm::Value* splat = nullptr;
       for (size_t v = 0; v < types_.size(); ++v) {
-        llvm::Value* splat = builder_.CreateVectorSplat(shape_.vectors[v].lanes, factor);
+        if (v == 0 || types_[v] != types_[v - 1]) splat = Splat(factor, shape_.vectors[v].lanes);
         llvm::Value*& sum = acc[r * types_.size() + v];
         sum = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {types_[v]}, {splat, row[v], sum});
       }
@@ -243,7 +266,9 @@ class Tile {
 
   Builder& builder_;
   OpEmitter& ops_;
-  llvm::Type* element_;
+  llvm::Type* element_;  // of the chains
+  llvm::Type* from_;     // of a and b
+  const bool is_half_;
   const TileShape& shape_;
   const TileOperands& in_;
   const llvm::ConstantInt* known_row_;
@@ -255,6 +280,47 @@ class Tile {
 };
 
 }  // namespace
+
+// The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
+// lanes are chosen.
+void MakeOneNan(Builder& builder, OpEmitter& ops, std::vector<llvm::Value*>& values) {
+  if (values.empty()) return;
+  llvm::Value* any = nullptr;
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* value : values)
+    if (std::ranges::find(types, value->getType()) == types.end())
+      types.push_back(value->getType());
+  for (llvm::Type* type : types) {
+    std::vector<llvm::Value*> sums;
+    for (llvm::Value* value : values)
+      if (value->getType() == type) sums.push_back(value);
+    for (; sums.size() > 1; sums.resize((sums.size() + 1) / 2))
+      for (size_t i = 0; i + (sums.size() + 1) / 2 < sums.size(); ++i)
+        sums[i] = builder.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
+    llvm::Value* lanes = builder.CreateFCmpUNO(sums[0], sums[0]);
+    llvm::Type* bits = builder.getIntNTy(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
+    llvm::Value* found =
+        builder.CreateICmpNE(builder.CreateBitCast(lanes, bits), llvm::ConstantInt::get(bits, 0));
+    any = any == nullptr ? found : builder.CreateOr(any, found);
+  }
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  llvm::BasicBlock* rare = llvm::BasicBlock::Create(builder.getContext(), "nan", function);
+  llvm::BasicBlock* store = llvm::BasicBlock::Create(builder.getContext(), "store", function);
+  llvm::MDNode* weights = llvm::MDBuilder(builder.getContext()).createBranchWeights(1, 2000);
+  builder.CreateCondBr(any, rare, store, weights);
+  builder.SetInsertPoint(rare);
+  std::vector<llvm::Value*> fixed;
+  for (llvm::Value* value : values) fixed.push_back(ops.Canonical(value));
+  builder.CreateBr(store);
+  builder.SetInsertPoint(store);
+  for (size_t i = 0; i < values.size(); ++i) {
+    llvm::PHINode* phi = builder.CreatePHI(values[i]->getType(), 2);
+    phi->addIncoming(values[i], before);
+    phi->addIncoming(fixed[i], rare);
+    values[i] = phi;
+  }
+}
 
 llvm::Value* FirstLanes(Builder& builder, unsigned lanes, llvm::Value* count) {
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);

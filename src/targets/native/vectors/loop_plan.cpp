@@ -102,7 +102,7 @@ class Planner {
 
   // One whose tests before it fail has an element that traps, and no other way: every access is tested there, exactly.
   bool CheckTree() {
-    if (may_bail_) return Refuse("an element may trap");
+    if (plan_.may_bail) return Refuse("an element may trap");
     if (plan_.has_inner_loop) return Refuse("an element has a loop");
     if (plan_.folds.size() != 1) return Refuse("nobody reads it");
     for (const LoopAccess& access : plan_.accesses)
@@ -144,6 +144,7 @@ class Planner {
   }
 
   void Spread(const Inst& inst) {
+    if (question_.given.valid() && &inst == &function_.inst(question_.given)) return VaryAll(inst);
     for (uint32_t i = 0; i < inst.regions.count; ++i) SpreadRegion(Function::region_of(inst, i));
     bool varies = !AreUniform(inst);
     if (inst.op == Op::If) {
@@ -211,9 +212,11 @@ class Planner {
 
   bool CheckInst(const Function& function, const FunctionFacts& facts, InstId id, Where where) {
     const Inst& inst = function.inst(id);
+    if (&function == &function_ && id == question_.given) return true;
     if (++plan_.work > MaxWork) return Refuse("its body is too long");
-    may_bail_ = may_bail_ || (ir::Info(inst.op).traps != 0 && inst.regions.count == 0 &&
-                              inst.op != Op::Load && inst.op != Op::Store && inst.op != Op::Call);
+    plan_.may_bail =
+        plan_.may_bail || (ir::Info(inst.op).traps != 0 && inst.regions.count == 0 &&
+                           inst.op != Op::Load && inst.op != Op::Store && inst.op != Op::Call);
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       ir::Type type = function.type(Function::result_of(inst, i));
       if (!FitsLanes(type))
@@ -247,7 +250,7 @@ class Planner {
     if (question_.metered) return Refuse("a loop inside counts its fuel");
     if (IsTree(inst)) return Refuse("it folds inside");
     plan_.has_inner_loop = true;
-    if (inst.op == Op::While) may_bail_ = true;
+    if (inst.op == Op::While) plan_.may_bail = true;
     inner_.push_back(InstId(static_cast<uint32_t>(&inst - function_.insts.data())));
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       if (!CheckRegion(function, facts, Function::region_of(inst, r), Where::Inner)) return false;
@@ -259,6 +262,7 @@ class Planner {
     const size_t callee = static_cast<size_t>(function.word(inst, 0));
     const Function& target = question_.program.functions[callee];
     if (!target.is_prelude) return Refuse(fmt::format("it calls @{}", target.name));
+    plan_.has_call = true;
     return CheckRegion(target, question_.facts.functions[callee], target.body, Where::Branch);
   }
 
@@ -305,7 +309,7 @@ class Planner {
     }
     access.offset = std::move(offset);
     if (!access.hoisted && slope) FindRange(access, *slope, inst);
-    if (!access.hoisted && !access.ranged) may_bail_ = true;
+    if (!access.hoisted && !access.ranged) plan_.may_bail = true;
     if (access.is_store) {
       const bool is_row = access.shape == Shape::Row;
       if (where == Where::Inner && !is_row) return Refuse("a loop inside stores");
@@ -386,7 +390,7 @@ class Planner {
   }
 
   bool CheckRowStores() {
-    if (may_bail_) return Refuse("it stores rows, and may trap");
+    if (plan_.may_bail) return Refuse("it stores rows, and may trap");
     if (loop_.op != Op::Parallel) return Refuse("a loop inside stores");
     const InstId id(static_cast<uint32_t>(&loop_ - function_.insts.data()));
     const ir::Independence answer = ir::IndependenceOf(question_.program, function_, id);
@@ -498,7 +502,6 @@ class Planner {
   LoopPlan plan_;
   std::vector<bool> inside_;
   bool changed_ = false;
-  bool may_bail_ = false;               // some lane may turn out to trap
   std::vector<InstId> inner_;           // loops inside that are being visited
   std::map<size_t, InstId> row_loops_;  // by access
 };

@@ -81,6 +81,8 @@ struct LoopPlan {
   uint32_t compute_bytes = 1;    // of the widest value that differs between lanes, indices left out
   uint32_t work = 0;  // instructions of an iteration, calls and loops inside counted in full
   bool has_inner_loop = false;
+  bool has_call = false;
+  bool may_bail = false;  // some lane may turn out to trap
 
   const LoopAccess* AccessOf(ir::InstId inst) const;
 };
@@ -93,6 +95,8 @@ struct PlanQuestion {
   // Can the op be done on vectors of a type (from: of its first operand)?
   std::function<bool(ir::Op op, ir::Type type, ir::Type from)> computes;
   bool has_rows = false;  // may rows go through tiles?
+  // A loop inside whose results somebody else computes, in lanes.
+  ir::InstId given = {};
 };
 
 LoopPlan PlanLoop(const PlanQuestion& question, const ir::Inst& loop);

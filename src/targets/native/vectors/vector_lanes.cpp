@@ -54,6 +54,27 @@ void LaneEmitter::Run(LlvmValues& folds) {
   FlushStores();
 }
 
+std::vector<LaneStore> LaneEmitter::RunGiven() {
+  tail_mask_ = mask_ = block_.given.mask;
+  SetLane(CounterOf(function(), block_.loop), {block_.counter, 1});
+  const ir::ValueId result = ir::Function::result_of(function().inst(block_.given.loop));
+  const bool waits = IsOnlyStored(result) || !facts().canonical[result.index];
+  SetLane(result, {nullptr, 0, waits ? block_.given.value : Canonical(block_.given.value)});
+  EmitBody(ir::Function::region_of(block_.loop, 0));
+  for (LaneStore& store : stores_) store.value = ToMemory(store.type, store.value);
+  return std::move(stores_);
+}
+
+// A store of the given loop's tail makes it the one NaN together with its neighbors.
+bool LaneEmitter::IsOnlyStored(ir::ValueId value) const {
+  if (!block_.given.loop.valid() || !is_top()) return false;
+  const ir::Function& all = function();
+  for (const ir::Inst& user : all.insts)
+    for (uint32_t i = 0; i < user.operands.count; ++i)
+      if (all.operand(user, i) == value && (user.op != Op::Store || i != 2)) return false;
+  return true;
+}
+
 const Inst& LaneEmitter::EmitBody(ir::RegionId region) {
   const std::vector<ir::InstId>& insts = function().region(region).insts;
   for (size_t i = 0; i + 1 < insts.size(); ++i)
@@ -63,6 +84,7 @@ const Inst& LaneEmitter::EmitBody(ir::RegionId region) {
 
 void LaneEmitter::EmitInst(ir::InstId id) {
   const Inst& inst = function().inst(id);
+  if (is_top() && id == block_.given.loop) return;
   switch (inst.op) {
     case Op::Const:
       return SetLane(ir::Function::result_of(inst),
@@ -124,7 +146,7 @@ void LaneEmitter::EmitPure(const Inst& inst) {
           ? ops_.Compute(inst.op, inst.type, from, in)
           : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);
-  if (facts().canonical[result.index]) value = Canonical(value);
+  if (facts().canonical[result.index] && !IsOnlyStored(result)) value = Canonical(value);
   SetEither(inst, value);
 }
 

@@ -48,6 +48,21 @@ struct LaneBlock {
   bool streams =
       false;  // whole vectors of stores start at multiples of their size and pass the caches
   bool has_lane = false;  // `rest` is above 0
+  // The tail of a loop inside (PlanQuestion::given), for whoever has computed its result.
+  struct Given {
+    ir::InstId loop = {};
+    llvm::Value* value = nullptr;
+    llvm::Value* mask = nullptr;  // lanes that are iterations; null: all
+  };
+  Given given = {};
+};
+
+struct LaneStore {
+  ir::Type type;
+  llvm::Value* address;
+  llvm::Value* value;
+  llvm::Value* mask;        // null: all lanes
+  bool is_any_nan = false;  // the value is still to be made the one NaN
 };
 
 class LaneEmitter {
@@ -56,6 +71,11 @@ class LaneEmitter {
 
   // Emits the block; `folds` are the vectors that collect, before and after it.
   void Run(LlvmValues& folds);
+  // Emits what follows the given loop and gives back what it stores: nothing has been stored then, and what is stored at
+  // once need not be the one NaN yet.
+  std::vector<LaneStore> RunGiven();
+  // One of those, at the builder's place.
+  static void EmitStore(Builder& builder, const LaneStore& store);
 
  private:
   struct Frame {
@@ -63,18 +83,12 @@ class LaneEmitter {
     const FunctionFacts* facts;
     std::vector<Lane> values;
   };
-  struct WaitingStore {
-    ir::Type type;
-    llvm::Value* address;
-    llvm::Value* value;
-    llvm::Value* mask;  // null: all lanes
-  };
-
   // vector_lanes.cpp: instructions
   const ir::Inst& EmitBody(ir::RegionId region);
   void EmitInst(ir::InstId id);
   void EmitPure(const ir::Inst& inst);
   llvm::Value* Canonical(llvm::Value* value);
+  bool IsOnlyStored(ir::ValueId value) const;
   llvm::Value* LaneByLane(const ir::Inst& inst, ir::Type from, const LlvmValues& in);
   bool EmitStride(const ir::Inst& inst);
   void CheckDivisor(const ir::Inst& inst, llvm::Value*& divisor);
@@ -174,7 +188,7 @@ class LaneEmitter {
   std::vector<Frame> frames_;
   llvm::Value* mask_ = nullptr;       // lanes that count here; null: all
   llvm::Value* tail_mask_ = nullptr;  // lanes that are iterations at all; null: all
-  std::vector<WaitingStore> stores_;
+  std::vector<LaneStore> stores_;
   std::map<uint32_t, llvm::Value*> unit_bounds_;
   LlvmValues* folds_ = nullptr;
   std::map<uint32_t, TileTurn> tile_turns_;  // by loop

@@ -542,25 +542,23 @@ void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& wha
   node->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
 }
 
-LoopPlan PlanOf(FunctionEmitter& emitter, const Inst& loop) {
-  const ir::FuncId id(
-      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
-  const PlanQuestion question{emitter.program(),
-                              emitter.shared().facts,
-                              id,
-                              emitter.shared().metered,
-                              [&](Op op, ir::Type type, ir::Type from) {
-                                return emitter.ops().ComputesVector(op, type, from) ||
-                                       op == Op::MulHi;
-                              },
-                              emitter.level() != exec::CpuLevel::Baseline};
-  return PlanLoop(question, loop);
-}
-
 }  // namespace
 
+PlanQuestion QuestionOf(FunctionEmitter& emitter) {
+  const ir::FuncId id(
+      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
+  return {emitter.program(),
+          emitter.shared().facts,
+          id,
+          emitter.shared().metered,
+          [&emitter](Op op, ir::Type type, ir::Type from) {
+            return emitter.ops().ComputesVector(op, type, from) || op == Op::MulHi;
+          },
+          emitter.level() != exec::CpuLevel::Baseline};
+}
+
 bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
-  const LoopPlan plan = PlanOf(emitter, loop);
+  const LoopPlan plan = PlanLoop(QuestionOf(emitter), loop);
   return plan.refusal.empty() && plan.rows.empty();
 }
 
@@ -568,7 +566,7 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
   if (IsTree(loop))
     return Remember(emitter, loop, "64 elements at a time, in the tree of a fold"),
-           EmitTree(emitter, loop, PlanOf(emitter, loop));
+           EmitTree(emitter, loop, PlanLoop(QuestionOf(emitter), loop));
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
   if (emitter.IsBorder(CounterOf(emitter.function(), loop))) {
     Remember(emitter, loop, "one iteration at a time: it is a border");
@@ -576,7 +574,7 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
     emitter.EmitScalarLoop(loop, emitter.Get(emitter.function().operand(loop, 0)), {});
     return true;
   }
-  const LoopPlan plan = PlanOf(emitter, loop);
+  const LoopPlan plan = PlanLoop(QuestionOf(emitter), loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
   const uint64_t most_trips = MostTrips(emitter, loop);

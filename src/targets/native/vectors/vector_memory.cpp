@@ -153,12 +153,21 @@ void LaneEmitter::EmitStore(ir::InstId id) {
   const HoistedAccess& hoisted =
       block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
   llvm::Value* address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
-  stores_.push_back({inst.type, address, Vector(function().operand(inst, 2)), mask_});
+  const ir::ValueId value = function().operand(inst, 2);
+  stores_.push_back({inst.type, address, Vector(value), mask_,
+                     facts().canonical[value.index] && IsOnlyStored(value)});
+}
+
+void LaneEmitter::EmitStore(Builder& builder, const LaneStore& store) {
+  if (store.mask == nullptr)
+    builder.CreateAlignedStore(store.value, store.address, llvm::Align(1));
+  else
+    builder.CreateMaskedStore(store.value, store.address, llvm::Align(1), store.mask);
 }
 
 // A mask of a branch, where the machine has no masked stores: write back what stood there. Nobody else writes there.
 void LaneEmitter::FlushStores() {
-  for (const WaitingStore& store : stores_) {
+  for (const LaneStore& store : stores_) {
     llvm::Value* elements = ToMemory(store.type, store.value);
     const bool has_masks =
         emitter_.level() == exec::CpuLevel::Avx512 ||
