@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/test_counts.h"
 #include "exec/random_arguments.h"
 
 namespace frazil::verify::tensors {
@@ -157,11 +158,12 @@ class Drawn {
   std::vector<Quotient> quotients_;
 };
 
-constexpr uint64_t Seeds = 6000;
+// 10 times as many at night.
+uint64_t Seeds() { return SanitizedCount(300) * TestScale(); }
 
 TEST(TensorBounds, ClaimsHoldEverywhere) {
   uint64_t claims = 0, asked = 0, places = 0;
-  for (uint64_t seed = 0; seed < Seeds; ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(); ++seed) {
     Drawn drawn(seed);
     std::vector<Polynomial> claimed;
     for (int i = 0; i < 12; ++i) {
@@ -183,7 +185,7 @@ TEST(TensorBounds, ClaimsHoldEverywhere) {
 }
 
 TEST(TensorBounds, ComparisonsHoldEverywhere) {
-  for (uint64_t seed = Seeds; seed < 2 * Seeds; ++seed) {
+  for (uint64_t seed = Seeds(); seed < 2 * Seeds(); ++seed) {
     Drawn drawn(seed);
     struct Claim {
       FormId a, b;
@@ -264,7 +266,7 @@ TEST(TensorBounds, WhatFitsDoesNotWrap) {
 }
 
 TEST(TensorBounds, PolynomialsAreIntegers) {
-  for (uint64_t seed = 0; seed < Seeds; ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(); ++seed) {
     Drawn drawn(seed);
     const Polynomial a = drawn.Some(3), b = drawn.Some(3);
     const FormId atom = a.Atoms().empty() ? NoForm : a.Atoms()[0];
