@@ -193,11 +193,12 @@ bool Matmul(const Object& a, const Object& b, bool fast, const std::function<boo
     kernel({reinterpret_cast<const std::byte*>(left.data()) + row * depth * bytes,
             reinterpret_cast<const std::byte*>(right.data()) + row / rows * depth * columns * bytes,
             sums.data(), static_cast<size_t>(depth), static_cast<size_t>(columns)});
-    for (int64_t j = 0; j < columns; ++j) {
-      Element sum = {};
-      sums.Get(j, sum);
-      Write(*to.memory, row * columns + j, sum);
+    if (!IsHalf(element)) {
+      std::copy_n(sums.data(), sums.size_bytes(),
+                  to.memory->data() + static_cast<uint64_t>(row) * sums.size_bytes());
+      continue;
     }
+    for (int64_t j = 0; j < columns; ++j) Write(*to.memory, row * columns + j, Read(sums, j));
   }
   return true;
 }
