@@ -34,6 +34,8 @@ ir::Program TensorGraph::Make() {
 
 void TensorGraph::AddParams() {
   for (int i = 0; i < 3; ++i) symbols_.push_back(b_.AddParam(ir::types::Index).index);
+  // No argument has the last one, but it is a size, for who makes arguments: a fold of 2^62 elements is no test.
+  b_.AddShape({Dim::Symbol(symbols_[2])});
   rows_ = Dim::Symbol(symbols_[0]);
   columns_ = random_.Chance(50) ? Dim::Symbol(symbols_[1]) : SomeSize();
   for (int i = 0; i < 2; ++i) tensors_.push_back(b_.AddParam(Tensor({rows_, columns_})));

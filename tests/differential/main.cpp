@@ -99,22 +99,7 @@ bool HasLoweredLoops(const ir::Program& program) {
 // One run in eight has rows beyond one vector, and one in fifty beyond one round of the 64 chains.
 exec::ArgumentOptions TensorSizes(uint64_t seed) {
   const int64_t most = seed % 50 == 17 ? 70 : seed % 8 == 5 ? 18 : 5;
-  return {.most_size = most, .shared_tensors = 30};
-}
-
-// A count that is no size of an argument may be anything, and a fold of so many takes all the fuel there is: a few more in a
-// fused program are too many then (decision 19).
-void MakeCountsSmall(const ir::Program& program, std::vector<Value>& arguments) {
-  const ir::Function& entry = program.entry_function();
-  std::vector<bool> is_size(arguments.size());
-  for (uint32_t i = 0; i < arguments.size(); ++i) {
-    if (!entry.param_type(i).is_tensor()) continue;
-    for (const ir::Dim dim : entry.shape(entry.param_type(i)))
-      if (dim.is_symbol()) is_size[dim.param()] = true;
-  }
-  for (uint32_t i = 0; i < arguments.size(); ++i)
-    if (entry.param_type(i) == ir::types::Index && !is_size[i])
-      arguments[i] = Value::Int(ir::types::Index, static_cast<int64_t>(arguments[i].word) % 200);
+  return {.most_size = most, .shared_tensors = 30, .negative_sizes = 5};
 }
 
 bool Compiles(const Engine& engine) {
@@ -127,7 +112,6 @@ Run MakeRun(const ir::Program& program, uint64_t seed, bool metered, bool tensor
   Run run;
   run.arguments =
       exec::RandomArguments(program, seed, tensors ? TensorSizes(seed) : exec::ArgumentOptions{});
-  if (tensors) MakeCountsSmall(program, run.arguments);
   run.context = exec::RandomContext(program, seed);
   // Long divisions of 4,096 bits in a loop of 2^14 take WASM ten seconds on a busy machine.
   run.context.limits.run_ms = 60'000;
