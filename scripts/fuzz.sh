@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target under libFuzzer for FUZZ_SECONDS each (default 60), then FUZZ_PROGRAMS random
-# programs (default 100000) on all engines from a fresh seed, then 140,000 mutants before the judges of meaning
+# programs (default 100000) on all engines from a fresh seed, FUZZ_TENSOR_PROGRAMS random graphs of tensor ops (default
+# 1000000) fused and unfused and, one in 500, as native code, then 190,000 mutants before the judges of meaning
 # (tests/judges). New inputs are kept in build/fuzz/corpus; a crash is written to build/fuzz/crashes and ends the run with
 # exit code 1, and so does a mismatch or a judge that was fooled.
 set -euo pipefail
@@ -42,6 +43,10 @@ for target in batch,reprinted,canonical,lowered wasm c-gcc c-clang; do
   echo "== $count random programs from seed $seed: $target"
   build/release/bin/differential --count "$count" --seed "$seed" --targets "$target" --out build/fuzz/mismatches
 done
+tensors=${FUZZ_TENSOR_PROGRAMS:-1000000}
+echo "== $tensors random graphs of tensor ops from seed $seed: fused, unfused, native"
+build/release/bin/differential --tensors 1 --count "$tensors" --seed "$seed" --tuples 2 --size 10 --every 500 \
+  --targets fused,offered,native-fused --out build/fuzz/mismatches
 echo "== the judges of meaning under attack from seed $seed"
 build/release/bin/judges --seed "$seed" --jobs "${JOBS:-2}"
 echo "fuzz: ${#programs[@]} targets without a crash, $count random programs without a mismatch"

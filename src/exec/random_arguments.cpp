@@ -147,6 +147,15 @@ Value RandomBuffer(Type type, const std::vector<Value>& earlier, Random& random)
   return Value::Buffer(RandomMemory(type.element(), length, random));
 }
 
+// A tensor of the same element type and as many elements.
+const Value* FindTensor(const std::vector<Value>& arguments, Type type, int64_t count) {
+  for (const Value& value : arguments)
+    if (value.type.is_tensor() && value.memory != nullptr &&
+        value.type.element() == type.element() && value.memory->length() == count)
+      return &value;
+  return nullptr;
+}
+
 std::vector<Value> RandomStream(const ir::Program& program, ir::Op op, Random& random) {
   for (const ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts) {
@@ -163,19 +172,31 @@ std::vector<Value> RandomStream(const ir::Program& program, ir::Op op, Random& r
 
 }  // namespace
 
-std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed) {
+std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed,
+                                   const ArgumentOptions& options) {
   Random random(seed ^ 0x5eed);
   const ir::Function& entry = program.entry_function();
-  std::vector<bool> is_symbol(entry.param_count(), false);
+  std::vector<bool> is_symbol(entry.param_count(), false), is_given(entry.param_count(), false);
   for (const ir::Shape& shape : entry.shapes)
     for (ir::Dim dim : shape)
       if (dim.is_symbol()) is_symbol[dim.param()] = true;
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    if (!entry.param_type(i).is_tensor()) continue;
+    for (ir::Dim dim : entry.shape(entry.param_type(i)))
+      if (dim.is_symbol()) is_given[dim.param()] = true;
+  }
 
   std::vector<Value> arguments(entry.param_count());
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     Type type = entry.param_type(i);
-    if (is_symbol[i])
-      arguments[i] = Value::Int(type, random.Between(0, 5));
+    if (const auto known = options.known.find(i); known != options.known.end())
+      arguments[i] =
+          Value::Int(type, is_given[i] ? std::max<int64_t>(known->second, 0) : known->second);
+    else if (is_symbol[i] && !is_given[i] && options.negative_sizes > 0 &&
+             random.Chance(options.negative_sizes))
+      arguments[i] = Value::Int(type, random.Between(-3, -1));
+    else if (is_symbol[i])
+      arguments[i] = Value::Int(type, random.Between(0, options.most_size));
     else if (type == ir::types::Index && random.Chance(60))
       arguments[i] = Value::Int(type, random.Between(-2, 10));
     else if (type.is_scalar())
@@ -195,7 +216,10 @@ std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed) {
                                        : dim.value);
         count *= dims.back();
       }
-      arguments[i] = Value::Tensor(RandomMemory(type.element(), count, random), dims);
+      const bool shares = options.shared_tensors > 0 && random.Chance(options.shared_tensors);
+      const Value* other = shares ? FindTensor(arguments, type, count) : nullptr;
+      arguments[i] = Value::Tensor(
+          other != nullptr ? other->memory : RandomMemory(type.element(), count, random), dims);
     }
   }
   return arguments;

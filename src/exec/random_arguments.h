@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <vector>
 
 #include "exec/outcome.h"
@@ -23,7 +25,7 @@ class Random {
   bool Chance(uint32_t percent) { return Below(100) < percent; }
   template <typename Container>
   const auto& Pick(const Container& items) {
-    return items[Below(items.size())];
+    return items[Below(std::size(items))];
   }
 
  private:
@@ -33,9 +35,17 @@ class Random {
 // Words of a scalar, canonical for the type, often at an edge of it.
 std::vector<uint64_t> RandomWords(ir::Type type, Random& random);
 
+struct ArgumentOptions {
+  int64_t most_size = 5;                   // of a symbolic dimension
+  uint32_t shared_tensors = 0;             // in 100: a tensor is another one's memory, if it fits
+  uint32_t negative_sizes = 0;             // in 100: of a dimension that no tensor argument has
+  std::map<uint32_t, int64_t> known = {};  // parameters, dimensions or not, that are this number
+};
+
 // Arguments of the entry function, biased to edge values: MIN, -1, 0, NaN payloads, infinities,
 // subnormals, p - 1 ... Symbolic dimensions are small, buffers have 1 to 70 elements and may be aliased.
-std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed);
+std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed,
+                                   const ArgumentOptions& options = {});
 
 // Input and hints of the types that the program reads.
 RunContext RandomContext(const ir::Program& program, uint64_t seed);

@@ -11,6 +11,7 @@
 
 #include "exec/meaning/interpreter.h"
 #include "exec/random_arguments.h"
+#include "generator/tensor_graph.h"
 #include "ir/check/check.h"
 #include "ir/text/text.h"
 
@@ -52,6 +53,28 @@ TEST(Generator, MakesWellFormedProgramsOfEveryOpAndType) {
       }
     }
   }
+}
+
+// Each of them ends, and together they have whatever fusion and its judge know.
+TEST(TensorGraph, MakesWellFormedProgramsOfAllTensorOps) {
+  std::set<ir::Op> missing = {
+      ir::Op::Map,     ir::Op::Reduce,    ir::Op::Matmul, ir::Op::Reshape,       ir::Op::Transpose,
+      ir::Op::Extract, ir::Op::Broadcast, ir::Op::Slice,  ir::Op::Concat,        ir::Op::Gather,
+      ir::Op::Iota,    ir::Op::Generate,  ir::Op::Fold,   ir::Op::TensorUniform, ir::Op::If};
+  uint64_t trapped = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    const ir::Program program = GenerateTensorGraph({.seed = seed, .allow_traps = seed % 2 == 0});
+    const auto checked = ir::Check(program);
+    ASSERT_TRUE(checked) << seed << ": " << checked.error().ToString() << ir::PrintText(program);
+    for (const ir::Inst& inst : program.entry_function().insts) missing.erase(inst.op);
+    const auto outcome = exec::Interpret(program, RandomArguments(program, seed));
+    ASSERT_TRUE(outcome) << seed << ": " << outcome.error().ToString();
+    EXPECT_TRUE(!outcome->trap || seed % 2 == 0) << seed << ": " << outcome->trap->ToString();
+    trapped += outcome->trap ? 1 : 0;
+  }
+  for (const ir::Op op : missing) ADD_FAILURE() << ir::Info(op).mnemonic << " is never made";
+  EXPECT_GT(trapped, 0u);
+  EXPECT_LT(trapped, 125u);
 }
 
 TEST(Generator, IsDeterministic) {

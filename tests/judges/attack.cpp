@@ -33,6 +33,7 @@ std::span<const Attack> Attacks() {
       {"independence", "kernels in shuffled pieces", 8'000, AttackIndependence},
       {"tensors", "index maps of tensor moves", 8'000, AttackTensors},
       {"passes", "normal forms of passes, form or guard changed", 8'000, AttackPasses},
+      {"forms", "tensor programs as terms, fused and changed", 40'000, AttackTensorForms},
   };
   return attacks;
 }

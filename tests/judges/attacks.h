@@ -23,6 +23,7 @@ void AttackLifting(Choices& choices, uint64_t mutants, Tally& tally);
 void AttackIndependence(Choices& choices, uint64_t mutants, Tally& tally);
 void AttackTensors(Choices& choices, uint64_t mutants, Tally& tally);
 void AttackPasses(Choices& choices, uint64_t mutants, Tally& tally);
+void AttackTensorForms(Choices& choices, uint64_t mutants, Tally& tally);
 
 // Programs to begin with: of tests/verify/bases.txt, or random ones of the size.
 ir::Program DrawProgram(Choices& choices, uint32_t size, bool tensors);

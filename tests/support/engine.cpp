@@ -119,7 +119,8 @@ Result<ir::Program> Canonical(const ir::Program& program) {
 std::vector<std::string> EngineNames() {
   return {"interp",          "batch",       "reprinted",     "canonical",    "optimized", "lowered",
           "isa-lanes",       "isa",         "tasm",          "wasm",         "c-gcc",     "c-clang",
-          "native-baseline", "native-avx2", "native-avx512", "native-first", "fused"};
+          "native-baseline", "native-avx2", "native-avx512", "native-first", "fused",     "offered",
+          "native-fused"};
 }
 
 Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
@@ -129,6 +130,7 @@ Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
   if (name == "planted") return std::make_unique<ImageEngine>("planted", Planted);
   if (name == "optimized") return MakeOptimizedEngine();
   if (name == "fused") return MakeFusedEngine();
+  if (name == "offered") return std::make_unique<ImageEngine>("offered", OfferedProgram);
   if (name == "lowered") return std::make_unique<LoweredEngine>();
   return MakeTargetEngine(name);
 }

@@ -54,6 +54,11 @@ class OptimizedEngine : public Engine {
 
 }  // namespace
 
+Result<ir::Program> OfferedProgram(const ir::Program& program) {
+  std::optional<ir::Candidate> offered = TRY(optimize::FusedCandidate(program));
+  return offered ? std::move(offered->program) : program;
+}
+
 std::unique_ptr<Engine> MakeOptimizedEngine() { return std::make_unique<OptimizedEngine>(false); }
 std::unique_ptr<Engine> MakeFusedEngine() { return std::make_unique<OptimizedEngine>(true); }
 

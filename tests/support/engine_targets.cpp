@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/engine_batch.h"
+#include "support/engine_optimized.h"
 #include "targets/c/c.h"
 #include "targets/native/native.h"
 #include "targets/tasm/tasm.h"
@@ -17,14 +18,16 @@ namespace {
 
 class TargetEngine : public Engine {
  public:
+  using Image = Result<ir::Program> (*)(const ir::Program&);
   // `unusable`: why this machine cannot run the target at all; then every program is refused. `selective`: not every
-  // program is the target's business.
+  // program is the target's business. `image`: what is compiled instead of the program.
   TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target,
-               std::string unusable = "", bool selective = false)
+               std::string unusable = "", bool selective = false, Image image = nullptr)
       : name_(name),
         target_(std::move(target)),
         unusable_(std::move(unusable)),
-        selective_(selective) {}
+        selective_(selective),
+        image_(image) {}
   // On Triton VM a trap is a crash, which proves nothing.
   bool leaves_memory() const override { return name_ != "tasm"; }
   std::string_view name() const override { return name_; }
@@ -37,7 +40,8 @@ class TargetEngine : public Engine {
   }
 
  private:
-  Prepared PrepareOne(const ir::Program& program, bool metered) {
+  Prepared PrepareOne(const ir::Program& source, bool metered) {
+    const ir::Program program = image_ != nullptr ? TRY(image_(source)) : source;
     std::string refusal = unusable_.empty() ? target_->Refuses(program) : unusable_;
     if (!refusal.empty()) return Fail(Diag::Unsupported, refusal);
     exec::EmitOptions options;
@@ -50,6 +54,7 @@ class TargetEngine : public Engine {
   std::unique_ptr<exec::Target> target_;
   std::string unusable_;
   bool selective_;
+  Image image_;
 };
 
 struct Compiler {
@@ -104,6 +109,10 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
         native, targets::native::MakeNativeTarget(options),
         options.level > exec::HostLevel() ? "this machine lacks the level" : "");
   }
+  if (name == "native-fused")
+    return std::make_unique<TargetEngine>(
+        "native-fused", targets::native::MakeNativeTarget(targets::native::NativeOptions()), "",
+        false, OfferedProgram);
   // What a call site gets first; the others are tuned.
   if (name == "native-first") {
     targets::native::NativeOptions options;

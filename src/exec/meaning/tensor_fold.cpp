@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "exec/batch/batch_rows.h"
 #include "exec/meaning/scalar_ops.h"
 #include "exec/meaning/tensor_elements.h"
 #include "exec/meaning/tensor_ops.h"
@@ -134,8 +135,51 @@ void Reduce(const Object& from, const ReduceSpec& spec, Object& to) {
   }
 }
 
+namespace {
+
+// As words of the type that is folded in, packed.
+std::vector<uint64_t> Unpacked(const Memory& memory) {
+  const ir::Type type = FoldType(memory.element());
+  std::vector<uint64_t> words(static_cast<uint64_t>(memory.length()) * ir::BytesOf(type) / 8 + 1);
+  Memory to(type, memory.length(), words.data());
+  if (IsHalf(memory.element()))
+    for (int64_t i = 0; i < memory.length(); ++i) to.Set(i, Read(memory, i));
+  else
+    std::copy_n(memory.data(), memory.size_bytes(), to.data());
+  return words;
+}
+
+}  // namespace
+
 bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired,
             Object& to) {
+  const ir::Type element = to.memory->element(), type = FoldType(element);
+  const RowKernel kernel = RowKernelFor(type.scalar, !fast && ir::IsFloat(element.scalar));
+  if (kernel == nullptr) return MatmulByChains(a, b, fast, expired, to);
+  if (to.memory->length() == 0) return true;
+  const size_t rank = to.dims.size();
+  const int64_t rows = to.dims[rank - 2], columns = to.dims[rank - 1], depth = a.dims[rank - 1];
+  const std::vector<uint64_t> left = Unpacked(*a.memory), right = Unpacked(*b.memory);
+  const auto bytes = static_cast<int64_t>(ir::BytesOf(type));
+  Memory sums(type, columns);
+  for (int64_t row = 0; row < to.memory->length() / columns; ++row) {
+    if (expired()) return false;
+    std::fill_n(sums.data(), sums.size_bytes(), std::byte{0});
+    kernel({reinterpret_cast<const std::byte*>(left.data()) + row * depth * bytes,
+            reinterpret_cast<const std::byte*>(right.data()) + row / rows * depth * columns * bytes,
+            sums.data(), static_cast<size_t>(depth), static_cast<size_t>(columns)});
+    if (!IsHalf(element)) {
+      std::copy_n(sums.data(), sums.size_bytes(),
+                  to.memory->data() + static_cast<uint64_t>(row) * sums.size_bytes());
+      continue;
+    }
+    for (int64_t j = 0; j < columns; ++j) Write(*to.memory, row * columns + j, Read(sums, j));
+  }
+  return true;
+}
+
+bool MatmulByChains(const Object& a, const Object& b, bool fast,
+                    const std::function<bool()>& expired, Object& to) {
   const size_t rank = to.dims.size();
   const int64_t rows = to.dims[rank - 2];
   const int64_t columns = to.dims[rank - 1];

@@ -68,6 +68,9 @@ class TreeFold {
 // `expired` is asked now and then; true ends it early, with false for an answer.
 bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired,
             Object& to);
+// The same in the words of docs/semantics.md, one output after the other: for elements of several words, and for tests.
+bool MatmulByChains(const Object& a, const Object& b, bool fast,
+                    const std::function<bool()>& expired, Object& to);
 
 // tensor_kernels.cpp. `expired` as above.
 using Expired = std::function<bool()>;

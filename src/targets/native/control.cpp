@@ -67,10 +67,13 @@ bool FunctionEmitter::NeverSame(ValueId a, ValueId b) const {
     const ir::InstId made = facts_.definition[buffer.index];
     return made.valid() && function_.inst(made).op == Op::Alloc;
   };
-  const auto is_own = [&](ValueId buffer) {
-    return is_scratch(buffer) || facts_.shapes.contains(buffer.index);
+  // A tensor is a value: a launch in which it lies where something is written is refused (exec/launch.cpp).
+  const auto is_tensor = [&](ValueId buffer) { return facts_.shapes.contains(buffer.index); };
+  const auto is_written = [&](ValueId buffer) {
+    return function_.type(buffer).access != ir::Access::In;
   };
-  return a != b && (is_own(a) || is_own(b));
+  return a != b && (is_scratch(a) || is_scratch(b) ||
+                    ((is_tensor(a) || is_tensor(b)) && (is_written(a) || is_written(b))));
 }
 
 bool FunctionEmitter::IsDistinct(RegionId region, ValueId a, ValueId b) const {

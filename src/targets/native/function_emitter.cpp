@@ -120,12 +120,27 @@ void FunctionEmitter::EmitEntry() {
       continue;
     }
     Set(param, builder_.CreateAlignedLoad(builder_.getPtrTy(), next(1), WordAddress));
-    SetLength(param, builder_.CreateAlignedLoad(builder_.getInt64Ty(), next(1), WordAddress));
+    llvm::Value* const length = next(1);
+    if (const std::optional<int64_t> known = KnownLengthOf(param))
+      SetLength(param, builder_.getInt64(static_cast<uint64_t>(*known)));
+    else
+      SetLength(param, builder_.CreateAlignedLoad(builder_.getInt64Ty(), length, WordAddress));
   }
   llvm::Value* const mark = OpenScratch(function_.body);
   const ir::Inst& last = EmitBody(function_.body);
   CloseScratch(mark);
   EmitReturn(last);
+}
+
+// A tensor of a constant shape has no other: code for shorter ones would never run, and what never ran is not admitted.
+std::optional<int64_t> FunctionEmitter::KnownLengthOf(ValueId param) const {
+  const auto& shapes = shared_.facts.functions[id_.index].shapes;
+  const auto shape = shapes.find(param.index);
+  if (shape == shapes.end()) return std::nullopt;
+  int64_t length = 1;
+  for (const ir::Dim dim : shape->second)
+    if (dim.is_symbol() || __builtin_mul_overflow(length, dim.value, &length)) return std::nullopt;
+  return length;
 }
 
 void FunctionEmitter::EmitReturn(const ir::Inst& inst) {

@@ -120,6 +120,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   llvm::Value* FromWords(ir::Type type, llvm::Value* address);
   void ToWords(ir::Type type, llvm::Value* value, llvm::Value* address);
   void EmitReturn(const ir::Inst& inst);
+  std::optional<int64_t> KnownLengthOf(ir::ValueId param) const;
   // Ends the function with a status that is not 0.
   void ReturnStatus(llvm::Value* status);
   // Ends the run if the status of a call or a helper is not 0; `op` is what trapped, if the callee has not said it.

@@ -15,7 +15,10 @@ class Bounds {
 
   // The form, a size of a tensor that is there, is not negative.
   void SetSize(FormId form) { sizes_.insert(form); }
-  bool IsSize(FormId form) const { return forms_.NumberOf(form) || sizes_.contains(form); }
+  // A number may be one that a guard gives, negative ones included.
+  bool IsSize(FormId form) const {
+    return forms_.NumberOf(form).value_or(-1) >= 0 || sizes_.contains(form);
+  }
 
   // As integers, whatever the indices in them are. False: not known.
   bool IsNonNegative(const Polynomial& polynomial) const;

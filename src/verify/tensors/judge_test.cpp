@@ -311,6 +311,23 @@ func @main(%n: index, %a: tensor<f32, [%n]>) -> (tensor<f32, []>) {
   EXPECT_EQ(Judged(source, *called), "proved");
 }
 
+// A guard may say what no tensor can be: there every shape traps, and nothing made of one is equal to what needs none.
+TEST(TensorForms, SizesThatAGuardMakesNegative) {
+  const std::string head = "(%n: index, %m: index, %a: tensor<i32, [6]>) -> (tensor<i32, [6]>)";
+  const ir::Program plain = TestProgram(head, "  return %a\n");
+  const ir::Program reshaped =
+      TestProgram(head, "  %r = reshape %a : tensor<i32, [%n, %m]>\n  return %a\n");
+  const ir::Program made =
+      TestProgram(head,
+                  "  %z = const 0 : i32\n  %r = broadcast %z {axes = []} : tensor<i32, [%n]>\n"
+                  "  return %a\n");
+  const auto guard = [&](const std::string& text) { return *ir::ParseGuard(text, plain); };
+  EXPECT_EQ(Judged(reshaped, plain, guard("arg0 == 2 && arg1 == 3")), "proved");
+  EXPECT_EQ(Judged(reshaped, plain, guard("arg0 == -2 && arg1 == -3")), "what may trap differs");
+  EXPECT_EQ(Judged(plain, made, guard("arg0 == 4")), "proved");
+  EXPECT_NE(Judged(plain, made, guard("arg0 == -4")), "proved");
+}
+
 // A hundred ops and what they become as one region, in at most a millisecond.
 TEST(TensorForms, AHundredOps) {
   std::string source, candidate =

@@ -18,7 +18,8 @@ void Traps::Reshape(ScopeId scope, const ir::Inst& inst) {
   for (size_t side = 0; side < 2; ++side) {
     for (const FormId size : sizes[side]) {
       if (const auto number = world_.forms.NumberOf(size))
-        fits = fits && !__builtin_mul_overflow(products[side], *number, &products[side]);
+        fits = fits && *number >= 0 &&
+               !__builtin_mul_overflow(products[side], *number, &products[side]);
       else
         symbols[side].push_back(size);
     }

@@ -33,6 +33,12 @@ bool IsRunField(int64_t at, int64_t bytes) {
                                 at == NativeRunLayout::Scratch || at == NativeRunLayout::TrapIndex);
 }
 
+// What a `mov` of a constant leaves in memory.
+Held ConstantFor(const ZydisDecodedOperand& to, const ZydisDecodedOperand& from) {
+  if (to.size != 32 && to.size != 64) return {};
+  return {to.size == 64 ? Kind::Number : Kind::Half, false, from.imm.value.s};
+}
+
 }  // namespace
 
 Frame::Frame(uint32_t function, bool uses_run) : function_(function), uses_run_(uses_run) {
@@ -68,6 +74,11 @@ Frame Frame::Called(uint32_t function) const {
 void Frame::AfterCall() {
   for (size_t i = 0; i < GeneralRegisters; ++i)
     if (!IsKeptByCalls(i) && i != NumberOf(ZYDIS_REGISTER_RSP)) registers_[i] = {};
+  // What lies below the stack is anybody's.
+  const Held& top = Of(ZYDIS_REGISTER_RSP);
+  std::erase_if(words_, [&](const auto& word) {
+    return word.first.first == top.aligned && word.first.second < top.number;
+  });
 }
 
 bool Frame::Join(const Frame& other, bool& changed) {
@@ -138,9 +149,25 @@ Result<void> Frame::CheckAccess(uint32_t place, const ZydisDecodedOperand& opera
       return {};
     case Kind::Helper: return Refuse(place, "uses the code of a helper as memory");
     case Kind::Anything:
-    case Kind::Kept: return {};
+    case Kind::Kept:
+    case Kind::Number:
+    case Kind::Half: return {};
   }
   return {};
+}
+
+Held Frame::WordAt(const Held& base, const ZydisDecodedOperand& memory) const {
+  const auto found = words_.find({base.aligned, base.number + memory.mem.disp.value});
+  return found == words_.end() ? Held() : found->second;
+}
+
+std::optional<uint64_t> Frame::NumberIn(const ZydisDecodedOperand& memory) const {
+  if (!IsMemory(memory) || !IsStack(memory) || HasIndex(memory)) return std::nullopt;
+  const Held held = WordAt(Of(memory.mem.base), memory);
+  const auto number = static_cast<uint64_t>(held.number);
+  if (memory.size == 32 && (held.Is(Kind::Number) || held.Is(Kind::Half)))
+    return number & UINT32_MAX;
+  return memory.size == 64 && held.Is(Kind::Number) ? std::optional(number) : std::nullopt;
 }
 
 Held Frame::Loaded(const ZydisDecodedOperand& memory) const {
@@ -151,8 +178,8 @@ Held Frame::Loaded(const ZydisDecodedOperand& memory) const {
   if (base.Is(Kind::Run) && at == NativeRunLayout::Helpers) return {Kind::Helpers};
   if (base.Is(Kind::Helpers)) return {Kind::Helper};
   if (!base.Is(Kind::Stack)) return {};
-  const auto found = words_.find({base.aligned, base.number + at});
-  return found == words_.end() ? Held() : found->second;
+  const Held held = WordAt(base, memory);
+  return held.Is(Kind::Half) ? Held() : held;
 }
 
 void Frame::Store(const ZydisDecodedOperand& memory, const Held& value) {
@@ -163,7 +190,8 @@ void Frame::Store(const ZydisDecodedOperand& memory, const Held& value) {
     return word.first.first == base.aligned && word.first.second < at + BytesOf(memory) &&
            at < word.first.second + WordBytes;
   });
-  if (value != Held() && memory.size == 64) words_[{base.aligned, at}] = value;
+  const int wanted = value.Is(Kind::Half) ? 32 : 64;
+  if (value != Held() && memory.size == wanted) words_[{base.aligned, at}] = value;
 }
 
 void Frame::Push(const Held& value) {
@@ -226,7 +254,9 @@ Result<void> Frame::Change(uint32_t place, const Decoded& decoded) {
         return {};
       }
       if (IsMemory(to)) {
-        Store(to, IsWholeRegister(from) ? Of(from.reg.value) : Held());
+        Store(to, IsWholeRegister(from)                       ? Of(from.reg.value)
+                  : from.type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? ConstantFor(to, from)
+                                                              : Held());
         return {};
       }
       break;

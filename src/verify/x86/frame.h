@@ -2,12 +2,13 @@
 // input comes: a `ret` that goes to where it was called from, registers that a caller gets back, calls of helpers and of
 // nothing else, stores that belong to the run.
 //
-// Followed are registers, and words of the stack at a known distance. What is stored through a computed address is
-// taken not to hit such a word: that is the part of this that is trusted.
+// Followed are registers, and words of the stack at a known distance. What is stored through a computed address, or by a function
+// that is called, is taken not to hit such a word: that is the part of this that is trusted.
 #pragma once
 
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -26,10 +27,12 @@ struct Held {
     Helper,   // one of its entries
     Stack,    // an address
     Kept,     // what that register held when the function was called
+    Number,   // a constant
+    Half,     // a constant, in a word's lower half
   };
   Kind kind = Kind::Anything;
   bool aligned = false;  // Stack: from where it was rounded down, not from the function's entry
-  int64_t number = 0;    // Stack: the distance; Kept: the register
+  int64_t number = 0;    // Stack: the distance; Kept: the register; Number, Half: the constant
   bool Is(Kind wanted) const { return kind == wanted; }
   friend bool operator==(const Held&, const Held&) = default;
 };
@@ -50,6 +53,8 @@ class Frame {
 
   const Held& Of(ZydisRegister reg) const { return registers_[NumberOf(reg)]; }
   bool IsStack(const ZydisDecodedOperand& memory) const;
+  // A constant that lies on the stack, on every way the same one.
+  std::optional<uint64_t> NumberIn(const ZydisDecodedOperand& memory) const;
   uint32_t function() const { return function_; }
   uint64_t depth() const;  // bytes of stack, at most
 
@@ -60,6 +65,7 @@ class Frame {
                           const Held& base) const;
   Result<void> Change(uint32_t place, const Decoded& decoded);
   Held Loaded(const ZydisDecodedOperand& memory) const;
+  Held WordAt(const Held& base, const ZydisDecodedOperand& memory) const;
   void Store(const ZydisDecodedOperand& memory, const Held& value);
   void Push(const Held& value);
   Held Pop();

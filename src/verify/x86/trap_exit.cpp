@@ -138,6 +138,7 @@ class Walk {
 
   Value ValueOf(const ZydisDecodedOperand& operand) const {
     if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return {operand.imm.value.u, {}};
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) return {frame_.NumberIn(operand), {}};
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || !IsGeneral(operand.reg.value) ||
         operand.size < 32)
       return {};

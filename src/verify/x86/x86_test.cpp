@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/test_fault.h"
+#include "embed/native_run.h"
 #include "ir/text/text.h"
 #include "verify/verify.h"
 
@@ -47,6 +48,47 @@ TEST(X86, WhatCannotBeFollowedIsNotRun) {
   EXPECT_EQ(WhatIsSaid("\x0f\x05"), "the code cannot be followed: +0x0 calls the system");
   EXPECT_EQ(WhatIsSaid("\xeb\x7f"), "the code cannot be followed: +0x0 leads out of the code");
   EXPECT_EQ(WhatIsSaid("\x06"), "the code cannot be followed: no instruction at +0x0");
+}
+
+// The status of a trap that never comes, as a compiler keeps it across calls: stored at the beginning, loaded where it is told.
+TEST(X86, ConstantsOfTrapsMayLieOnTheStack) {
+  const auto said = [](std::string_view stored, std::string_view loaded) {
+    RegisterReader();
+    const auto byte = [](auto number) { return std::string(1, static_cast<char>(number)); };
+    const std::string zeros(3, '\0');
+    exec::NativeImage image;
+    image.uses_run = true;
+    // mov rax, [rdi]; what is stored; test rsp, rsp; je over the answer to the trap
+    image.code = Load + std::string(stored) + "\x48\x85\xe4\x74\x06" + Give;
+    // mov dword [rdx + TrapOp], op; mov qword [rdx + TrapIndex], -1; what is loaded; ret
+    image.code +=
+        "\xc7\x42" + byte(embed::NativeRunLayout::TrapOp) + byte(ir::Op::DivTrunc) + zeros;
+    image.code += "\x48\xc7\x42" + byte(embed::NativeRunLayout::TrapIndex) + "\xff\xff\xff\xff";
+    image.code += std::string(loaded) + "\xc3";
+    constexpr std::string_view Divides =
+        "frz 1\nfunc @main(%a: i64) -> (i64) {\n %o = const 1 : i64\n %q = div.trunc %a, %o : "
+        "i64\n return %q\n}";
+    VerifyOptions options;
+    options.search_ms = 10;
+    const Result<Verdict> verdict = VerifyCode(*ir::ParseText(Divides), image, {}, options);
+    if (const auto* unknown = std::get_if<Unknown>(&*verdict)) return unknown->reason;
+    return std::string(VerdictName(*verdict));
+  };
+  static_assert(static_cast<int>(ir::Trap::DivisionByZero) == 0);
+  using namespace std::string_view_literals;
+  // mov dword [rsp - 8], 1 and mov qword [rsp - 8], 1; mov eax, [rsp - 8] and mov rax, [rsp - 8]
+  constexpr std::string_view Half = "\xc7\x44\x24\xf8\x01\x00\x00\x00"sv;
+  constexpr std::string_view Whole = "\x48\xc7\x44\x24\xf8\x01\x00\x00\x00"sv;
+  constexpr std::string_view LoadHalf = "\x8b\x44\x24\xf8"sv, LoadWhole = "\x48\x8b\x44\x24\xf8"sv;
+  EXPECT_EQ(said(Half, LoadHalf), "tested");
+  EXPECT_EQ(said(Whole, LoadHalf), "tested");
+  EXPECT_EQ(said(Whole, LoadWhole), "tested");
+  // Of half a word the rest is anything; and so is a word that something else was stored to, or none of the program's traps.
+  EXPECT_THAT(said(Half, LoadWhole), HasSubstr("never ran"));
+  EXPECT_THAT(said(std::string(Half) + "\x48\x89\x44\x24\xf8", LoadHalf), HasSubstr("never ran"));
+  EXPECT_THAT(said(std::string(Whole) + "\x89\x44\x24\xfc", LoadWhole), HasSubstr("never ran"));
+  EXPECT_THAT(said("\xc7\x44\x24\xf8\x05\x00\x00\x00"sv, LoadHalf), HasSubstr("never ran"));
+  EXPECT_THAT(said(""sv, LoadHalf), HasSubstr("never ran"));
 }
 
 // Each answers rightly where it is watched, and would do harm where it is called.
