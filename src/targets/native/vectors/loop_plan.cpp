@@ -21,6 +21,8 @@ using Shape = LoopAccess::Shape;
 constexpr uint32_t MaxWork = 4000;
 // Of an index: more products than these might not fit 128 bits.
 constexpr size_t MaxTurns = 3;
+// Elements that stand further apart are gathered: whole vectors would be read for one or two of each.
+constexpr int64_t MaxStride = 4;
 
 bool FitsLanes(ir::Type type) {
   return type.is_scalar() &&
@@ -313,7 +315,8 @@ class Planner {
     if (access.is_store) {
       const bool is_row = access.shape == Shape::Row;
       if (where == Where::Inner && !is_row) return Refuse("a loop inside stores");
-      if (where != Where::Inner && (access.shape != Shape::Unit || !access.hoisted))
+      const bool is_plain = access.shape == Shape::Unit || access.shape == Shape::Uniform;
+      if (where != Where::Inner && (!is_plain || !access.hoisted))
         return Refuse("it stores elsewhere than side by side");
     }
     plan_.element_bytes = std::max(plan_.element_bytes, bytes);
@@ -351,10 +354,16 @@ class Planner {
     access.offset = std::move(rest);
     access.turns = std::move(turns);
     const uint32_t bytes = ir::BytesOf(inst.type);
-    if (access.shape != Shape::Gather || !row || !question_.has_rows || (bytes != 4 && bytes != 8))
+    if (access.shape != Shape::Gather || !question_.has_rows) return;
+    if (row && (bytes == 4 || bytes == 8)) {
+      access.shape = Shape::Row;
+      row_loops_[plan_.accesses.size()] = *row;
       return;
-    access.shape = Shape::Row;
-    row_loops_[plan_.accesses.size()] = *row;
+    }
+    const std::optional<int64_t> step = slope.constant();
+    if (access.is_store || !step || *step < 2 || *step > MaxStride || bytes > 8) return;
+    access.shape = Shape::Strided;
+    access.stride = static_cast<uint32_t>(*step);
   }
 
   bool IsKnown(ValueId value) const { return !inside_[value.index]; }
@@ -472,8 +481,10 @@ class Planner {
     const bool is_same_type =
         function_.type(store.buffer).element() == function_.type(other.buffer).element();
     bool is_safe = false;
-    bool is_unknown = is_same && other.shape == Shape::Uniform && other.hoisted && !other.is_store;
-    if (is_same_type && other.shape == Shape::Unit && other.hoisted) {
+    const bool is_one = store.shape == Shape::Uniform;  // element, which the last lane has
+    bool is_unknown =
+        !is_one && is_same && other.shape == Shape::Uniform && other.hoisted && !other.is_store;
+    if (!is_one && is_same_type && other.shape == Shape::Unit && other.hoisted) {
       std::optional<int64_t> ahead = (other.offset - store.offset).constant();
       is_unknown = is_same && !ahead && !other.is_store;
       if (other.is_store)

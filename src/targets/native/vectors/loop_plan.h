@@ -1,7 +1,7 @@
 // May a loop run several iterations at a time, and what must be tested first? Pure analysis of the IR.
 //
-// A loop fits if every iteration writes only elements of its own, at "iteration + something fixed", and nothing
-// reads what another iteration writes. Buffers are identical or disjoint at run time; where that decides, the
+// A loop fits if every iteration writes only elements of its own, at "iteration + something fixed", or one element that
+// only the last of them decides, and nothing reads what another iteration writes. Buffers are identical or disjoint at run time; where that decides, the
 // pair is in `disjoint` and the emitted code compares addresses. Whatever may trap is tested lane by lane before
 // the block stores anything; a block that would trap is left to the scalar loop, which traps exactly.
 //
@@ -23,8 +23,9 @@
 namespace frazil::targets::native {
 
 struct LoopAccess {
-  // One element; neighbors; neighbors along the turns of a loop inside, which are a row of the lane's own; anywhere.
-  enum class Shape : uint8_t { Uniform, Unit, Row, Gather };
+  // One element; neighbors; elements at a small known distance, read with what stands between them; neighbors along the
+  // turns of a loop inside, which are a row of the lane's own; anywhere.
+  enum class Shape : uint8_t { Uniform, Unit, Strided, Row, Gather };
   ir::InstId inst;
   ir::ValueId buffer;
   bool is_store = false;
@@ -43,7 +44,8 @@ struct LoopAccess {
   bool ranged = false;
   IndexForm slope = {};
   std::vector<Turn> turns = {};
-  size_t row = 0;  // Row: its place in LoopPlan::rows
+  size_t row = 0;       // Row: its place in LoopPlan::rows
+  uint32_t stride = 0;  // Strided: elements from one lane to the next
 };
 
 // Accesses of one row: the same elements in every turn of the loop.

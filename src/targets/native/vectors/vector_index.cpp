@@ -21,6 +21,14 @@ llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form) {
   return sum == nullptr ? builder.getInt64(0) : sum;
 }
 
+llvm::Value* StackRoom(Builder& builder, llvm::Type* type) {
+  llvm::BasicBlock& entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
+  Builder at_entry(&entry, entry.begin());
+  llvm::AllocaInst* room = at_entry.CreateAlloca(type);
+  room->setAlignment(llvm::Align(64));
+  return room;
+}
+
 bool IsTrue(llvm::Value* bit) {
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(bit);
   return known != nullptr && known->isOne();

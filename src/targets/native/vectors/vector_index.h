@@ -9,6 +9,9 @@ namespace frazil::targets::native {
 // At the builder's place, from the values that the form mentions.
 llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form);
 
+// On the stack of the function, at a line.
+llvm::Value* StackRoom(Builder& builder, llvm::Type* type);
+
 // Tests before loops. The builder leaves an `and` with a constant, and the code generator would branch on that.
 bool IsTrue(llvm::Value* bit);
 llvm::Value* BothHold(Builder& builder, llvm::Value* a, llvm::Value* b);

@@ -32,15 +32,7 @@ LaneEmitter::LaneEmitter(FunctionEmitter& emitter, const LaneBlock& block)
 void LaneEmitter::Run(LlvmValues& folds) {
   folds_ = &folds;
   if (block_.rest != nullptr) {
-    // Lane numbers as narrow as the elements, or the mask takes several registers.
-    unsigned bits = block_.lanes <= 16 ? 32 : 16;
-    llvm::Type* number = builder_.getIntNTy(bits);
-    llvm::Value* rest = builder_.CreateTrunc(block_.rest, number);
-    llvm::SmallVector<llvm::Constant*, 64> numbers;
-    for (unsigned i = 0; i < block_.lanes; ++i)
-      numbers.push_back(llvm::ConstantInt::get(number, i));
-    tail_mask_ = builder_.CreateICmpULT(llvm::ConstantVector::get(numbers),
-                                        builder_.CreateVectorSplat(block_.lanes, rest), "tail");
+    tail_mask_ = FirstLanes(block_.lanes, block_.rest);
     mask_ = tail_mask_;
   }
   for (const LoopAccess& access : block_.plan.accesses)
@@ -73,6 +65,16 @@ bool LaneEmitter::IsOnlyStored(ir::ValueId value) const {
     for (uint32_t i = 0; i < user.operands.count; ++i)
       if (all.operand(user, i) == value && (user.op != Op::Store || i != 2)) return false;
   return true;
+}
+
+llvm::Value* LaneEmitter::FirstLanes(unsigned lanes, llvm::Value* count) {
+  // Lane numbers as narrow as the elements, or the mask takes several registers.
+  llvm::Type* number = builder_.getIntNTy(lanes <= 16 ? 32 : 16);
+  llvm::SmallVector<llvm::Constant*, 64> numbers;
+  for (unsigned i = 0; i < lanes; ++i) numbers.push_back(llvm::ConstantInt::get(number, i));
+  return builder_.CreateICmpULT(
+      llvm::ConstantVector::get(numbers),
+      builder_.CreateVectorSplat(lanes, builder_.CreateTrunc(count, number)), "tail");
 }
 
 const Inst& LaneEmitter::EmitBody(ir::RegionId region) {

@@ -63,6 +63,19 @@ struct LaneStore {
   llvm::Value* value;
   llvm::Value* mask;        // null: all lanes
   bool is_any_nan = false;  // the value is still to be made the one NaN
+  bool is_one = false;      // element of all lanes
+};
+
+// What is read for some lanes, in parts of as many elements as there are lanes.
+struct StridedRead {
+  llvm::Type* element;
+  llvm::Value* address;
+  unsigned lanes;
+  unsigned stride;     // elements of each lane
+  unsigned span;       // of the last one
+  llvm::Value* valid;  // elements that may be read at all; null: all
+
+  unsigned Start(unsigned part) const;
 };
 
 class LaneEmitter {
@@ -152,6 +165,7 @@ class LaneEmitter {
   void EmitStore(ir::InstId id);
   void EmitLookup(const ir::Inst& inst);
   void FlushStores();
+  void StoreLast(const LaneStore& store, llvm::Value* elements);
   llvm::Value* LoadVector(ir::Type type, llvm::Value* address);
   Lane LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length);
   llvm::Value* Gather(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length,
@@ -160,6 +174,11 @@ class LaneEmitter {
   llvm::Value* ToMemory(ir::Type type, llvm::Value* vector);
   llvm::Type* MemoryType(ir::Type type) const;
   llvm::Value* UnitBound(ir::ValueId buffer);
+
+  // vector_strides.cpp
+  void EmitStridedLoad(const LoopAccess& access);
+  LlvmValues ReadStrided(const StridedRead& read, std::span<const unsigned> places);
+  LlvmValues StridedParts(const StridedRead& read);
 
   // shared
   Lane GetLane(ir::ValueId value) const;
@@ -170,6 +189,8 @@ class LaneEmitter {
   // The operands as scalars if all are the same in all lanes (then true), else as vectors.
   bool TakeOperands(const ir::Inst& inst, LlvmValues& in);
   llvm::VectorType* LanesOf(llvm::Type* scalar) const;
+  // Does a lane stand before the count? Of more lanes than there are: all.
+  llvm::Value* FirstLanes(unsigned lanes, llvm::Value* count);
   // Leaves the block if the bit holds in a lane that counts.
   void BailIfAny(llvm::Value* lanes_or_bit);
   llvm::Value* Both(llvm::Value* mask, llvm::Value* other);
@@ -191,7 +212,8 @@ class LaneEmitter {
   std::vector<LaneStore> stores_;
   std::map<uint32_t, llvm::Value*> unit_bounds_;
   LlvmValues* folds_ = nullptr;
-  std::map<uint32_t, TileTurn> tile_turns_;  // by loop
+  std::map<uint32_t, TileTurn> tile_turns_;   // by loop
+  std::map<uint32_t, llvm::Value*> strided_;  // by access: what another one has read for it
 };
 
 }  // namespace frazil::targets::native

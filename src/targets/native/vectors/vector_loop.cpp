@@ -85,6 +85,8 @@ class VectorLoop {
     bool has_store = false;
     for (const LoopAccess& access : plan_.accesses) {
       if (!access.is_store) continue;
+      // What a run keeps for itself is read again soon.
+      if (access.shape != Shape::Unit || IsScratch(access.buffer)) return false;
       has_store = true;
       const bool is_read = std::ranges::any_of(plan_.accesses, [&](const LoopAccess& other) {
         return !other.is_store && other.buffer == access.buffer;
@@ -137,6 +139,11 @@ class VectorLoop {
            });
   }
 
+  bool IsScratch(ir::ValueId buffer) const {
+    const ir::InstId def = emitter_.function().values[buffer.index].def;
+    return def.valid() && emitter_.function().inst(def).op == Op::Alloc;
+  }
+
   ir::InstId InstIdOf(const Inst& inst) const {
     return ir::InstId(static_cast<uint32_t>(&inst - emitter_.function().insts.data()));
   }
@@ -154,19 +161,15 @@ class VectorLoop {
   llvm::Value* TileOf(const LoopRow& row) {
     const ir::Type element = emitter_.function().type(plan_.accesses[row.access].buffer).element();
     const uint64_t lanes = sizes_.main;
-    llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
-    Builder at_entry(&entry, entry.begin());
-    llvm::AllocaInst* tile = at_entry.CreateAlloca(
-        llvm::ArrayType::get(builder_.getInt8Ty(), lanes * lanes * ir::BytesOf(element)));
-    tile->setAlignment(llvm::Align(64));
-    return tile;
+    return StackRoom(
+        builder_, llvm::ArrayType::get(builder_.getInt8Ty(), lanes * lanes * ir::BytesOf(element)));
   }
 
   // Elements that no iteration changes are read once, after the tests.
   void LoadUniform() {
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
       const LoopAccess& access = plan_.accesses[i];
-      if (access.shape != Shape::Uniform || !access.hoisted) continue;
+      if (access.shape != Shape::Uniform || !access.hoisted || access.is_store) continue;
       const ir::Type element = emitter_.function().type(access.buffer).element();
       hoisted_[i].value = emitter_.LoadElement(element, hoisted_[i].address);
     }

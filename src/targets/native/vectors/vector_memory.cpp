@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "targets/native/vectors/vector_index.h"
 #include "targets/native/vectors/vector_lanes.h"
 
 namespace frazil::targets::native {
@@ -81,6 +82,7 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
       }
       return SetVector(inst, LoadVector(inst.type, address));
     }
+    case Shape::Strided: return EmitStridedLoad(*access);
     case Shape::Row: {
       llvm::Type* elements = LanesOf(MemoryType(inst.type));
       return SetVector(inst,
@@ -152,10 +154,12 @@ void LaneEmitter::EmitStore(ir::InstId id) {
   if (access->shape == Shape::Row) return EmitRowStore(inst, *access);
   const HoistedAccess& hoisted =
       block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
-  llvm::Value* address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
+  const bool is_one = access->shape == Shape::Uniform;
+  llvm::Value* address =
+      is_one ? hoisted.address : emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
   const ir::ValueId value = function().operand(inst, 2);
   stores_.push_back({inst.type, address, Vector(value), mask_,
-                     facts().canonical[value.index] && IsOnlyStored(value)});
+                     facts().canonical[value.index] && IsOnlyStored(value), is_one});
 }
 
 void LaneEmitter::EmitStore(Builder& builder, const LaneStore& store) {
@@ -165,10 +169,35 @@ void LaneEmitter::EmitStore(Builder& builder, const LaneStore& store) {
     builder.CreateMaskedStore(store.value, store.address, llvm::Align(1), store.mask);
 }
 
+// Of the lanes that count the last one. If there is none, it goes to a place of no meaning: a branch might be one that no
+// input takes, and such code cannot be judged.
+void LaneEmitter::StoreLast(const LaneStore& store, llvm::Value* elements) {
+  llvm::Value* last = builder_.getInt64(block_.lanes - 1);
+  llvm::Value* address = store.address;
+  if (store.mask != nullptr) {
+    llvm::Type* const bits = builder_.getIntNTy(block_.lanes);
+    llvm::Value* const counting = builder_.CreateBitCast(store.mask, bits);
+    llvm::Value* const none = builder_.CreateICmpEQ(counting, llvm::ConstantInt::get(bits, 0));
+    llvm::Value* const behind = builder_.CreateZExtOrTrunc(
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz,
+                                       builder_.CreateOr(counting, llvm::ConstantInt::get(bits, 1)),
+                                       builder_.getTrue()),
+        builder_.getInt64Ty());
+    last = builder_.CreateSub(last, behind);
+    address = builder_.CreateSelect(none, StackRoom(builder_, MemoryType(store.type)), address);
+  }
+  builder_.CreateAlignedStore(builder_.CreateExtractElement(elements, last), address,
+                              llvm::Align(1));
+}
+
 // A mask of a branch, where the machine has no masked stores: write back what stood there. Nobody else writes there.
 void LaneEmitter::FlushStores() {
   for (const LaneStore& store : stores_) {
     llvm::Value* elements = ToMemory(store.type, store.value);
+    if (store.is_one) {
+      StoreLast(store, elements);
+      continue;
+    }
     const bool has_masks =
         emitter_.level() == exec::CpuLevel::Avx512 ||
         (emitter_.level() == exec::CpuLevel::Avx2 && ir::BytesOf(store.type) >= 4);
