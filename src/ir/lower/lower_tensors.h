@@ -63,6 +63,7 @@ class TensorLowering : public Cloner {
   Result<void> LowerMap(const Inst& inst);
   void LowerMatmul(const Inst& inst);
   void LowerReduce(const Inst& inst);
+  void ReduceColumns(const Inst& inst, const Target& target);
   void LowerIota(const Inst& inst);
   void LowerRandom(const Inst& inst);
   void LowerReshape(const Inst& inst);
@@ -93,6 +94,15 @@ class TensorLowering : public Cloner {
   bool IsWithin(const Inst& extract) const;
   // The least and the greatest that an index can be, where constants say so.
   std::optional<std::pair<int64_t, int64_t>> RangeOf(ValueId old_index, int depth = 0) const;
+
+  // Folds down columns: lower_tensors_columns.cpp.
+  bool IsDownColumns(const Inst& fold, ValueId last) const;
+  bool IsColumns(const Inst& generate);
+  std::vector<std::vector<InstId>> ColumnPhases(const Region& region) const;
+  Result<void> CopyColumn(const Region& region, const std::map<uint32_t, ValueId>& results);
+  Result<void> LowerColumns(const Inst& generate, std::span<const Target> targets);
+  ValueId ColumnElement(const Inst& fold, IndexExpr row, Result<void>& status);
+  IndexExpr FoldLength(ValueId old_count);
 
   // What the ops share. What may trap stands for the op that is being lowered.
   ValueId Alloc(Type element, IndexExpr count);
@@ -129,7 +139,8 @@ class TensorLowering : public Cloner {
   std::map<uint32_t, Place> rows_;  // the same, in the element that is being made
   std::map<uint32_t, Dim> below_;   // by old index: from 0 to below that
   std::map<uint32_t, IndexExpr>
-      flat_;  // by the first index of a `generate`: the number of its element
+      flat_;                     // by the first index of a `generate`: the number of its element
+  bool is_in_generate_ = false;  // an element of one is being made
   std::vector<Type> scalar_results_;
 };
 
