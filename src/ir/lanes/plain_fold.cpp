@@ -38,12 +38,12 @@ bool IsTotalMath(const Program& program, size_t callee, int depth = 8) {
   });
 }
 
-bool IsPlain(const Program& program, const Function& function, const Inst& inst) {
+}  // namespace
+
+bool IsPlainComputing(const Program& program, const Function& function, const Inst& inst) {
   if (inst.op == Op::Call) return IsTotalMath(program, static_cast<size_t>(function.word(inst, 0)));
   return Info(inst.op).effect == Effect::Pure && !MayTrap(function, inst);
 }
-
-}  // namespace
 
 std::optional<PlainFold> ReadPlainFold(const Program& program, InstId id) {
   const Function& function = program.entry_function();
@@ -71,7 +71,7 @@ std::optional<PlainFold> ReadPlainFold(const Program& program, InstId id) {
     if (one.op == Op::Load) {
       if (function.operand(one, 1) != fold.index) return std::nullopt;
       fold.buffers.push_back(function.operand(one, 0));
-    } else if (IsPlain(program, function, one)) {
+    } else if (IsPlainComputing(program, function, one)) {
       std::ranges::for_each(function.operands_of(one), need);
     } else {
       return std::nullopt;

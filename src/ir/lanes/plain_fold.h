@@ -26,6 +26,9 @@ struct PlainFold {
   ValueId result;
 };
 
+// It computes a value of its operands, and always gives one.
+bool IsPlainComputing(const Program& program, const Function& function, const Inst& inst);
+
 // A fold of the entry function, in the tree above. None if its elements may trap otherwise than by being outside of a buffer.
 std::optional<PlainFold> ReadPlainFold(const Program& program, InstId id);
 

@@ -283,7 +283,7 @@ Result<Program> LowerTensors(const Program& program, Folds folds) {
           : TRY(CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
               return TensorLowering(program, function, builder, folds).Run();
             }));
-  return folds == Folds::Keep ? lowered : ExpandFolds(lowered);
+  return folds == Folds::Expand ? ExpandFolds(lowered) : lowered;
 }
 
 }  // namespace frazil::ir

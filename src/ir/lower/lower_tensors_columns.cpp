@@ -1,6 +1,6 @@
 // A `generate` whose elements are folds in one chain down the columns of what they read, and what is made of their results:
 // rows come outermost (column_folds.h). Folds that need the results of others are made behind them. A target that has no
-// form of its own for folds gets a loop for each column instead: on a GPU columns are threads.
+// form of its own for folds, or whose threads are columns, gets a loop for each column instead.
 #include <algorithm>
 #include <set>
 
@@ -55,7 +55,7 @@ bool TensorLowering::IsDownColumns(const Inst& fold, ValueId last) const {
 bool TensorLowering::IsColumns(const Inst& generate) {
   const RegionId id = Function::region_of(generate, 0);
   const Region& region = source_.region(id);
-  if (folds_ != Folds::Keep || is_in_generate_ || region.params.count == 0) return false;
+  if (folds_ != Folds::KeepRows || is_in_generate_ || region.params.count == 0) return false;
   for (uint32_t k = 0; k < generate.results.count; ++k)
     if (source_.shape(source_.type(Function::result_of(generate, k))).size() != region.params.count)
       return false;

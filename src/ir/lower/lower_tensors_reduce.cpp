@@ -30,12 +30,12 @@ void TensorLowering::LowerReduce(const Inst& inst) {
   IndexExpr outer = math_.Product(all.first(axis));
   IndexExpr inner = math_.Product(all.subspan(axis + 1));
   const auto kind = static_cast<ReduceKind>(source_.word(inst, 0));
-  if (folds_ == Folds::Keep && chains == 1 &&
+  if (folds_ == Folds::KeepRows && chains == 1 &&
       ColumnFolds::IsWanted(length, source_.word(inst, 3), inner))
     return ReduceColumns(inst, target);
   FoldLoops fold(builder_, kind, wide, ChainsOf(chains, length), source_.word(inst, 3), inst.op);
   // Whoever has a form of its own for folds is given one; a few elements are no work for it.
-  const bool is_fold = folds_ == Folds::Keep && chains > 1 && IsFloat(wide.scalar) &&
+  const bool is_fold = folds_ != Folds::Expand && chains > 1 && IsFloat(wide.scalar) &&
                        !(length.known() && length.constant < FewestFolded);
   // Lines that share scratch come one after the other.
   const bool has_scratch = !is_fold && fold.Prepare(length, target.count);

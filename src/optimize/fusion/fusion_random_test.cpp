@@ -259,7 +259,7 @@ TEST(FusionRandom, ChangesNoOutcome) {
     const auto make = [&] { return exec::RandomArguments(source, seed); };
     const exec::RunContext context = exec::RandomContext(source, seed);
     const auto meant = exec::RunSource(source, make, context);
-    for (ir::Folds folds : {ir::Folds::Expand, ir::Folds::Keep}) {
+    for (ir::Folds folds : {ir::Folds::Expand, ir::Folds::KeepRows}) {
       Result<ir::Program> lowered = ir::LowerTensors((*candidate)->program, folds);
       ASSERT_TRUE(lowered) << lowered.error().ToString();
       ASSERT_TRUE(ir::Check(*lowered)) << ir::Check(*lowered).error().ToString();
