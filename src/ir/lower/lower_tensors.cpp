@@ -13,7 +13,22 @@
 namespace frazil::ir {
 namespace {
 
-bool MakesItsBuffer(Op op) {
+// Rows that are made in a result, and read there. Functions pass their results on to each other: all or none.
+bool HasRows(const Program& program) {
+  return std::ranges::any_of(program.functions, [](const Function& function) {
+    return std::ranges::any_of(function.insts, [&](const Inst& inst) {
+      if (inst.op != Op::Generate) return false;
+      const uint32_t rank = function.region(Function::region_of(inst, 0)).params.count;
+      for (uint32_t k = 0; k < inst.results.count; ++k)
+        if (function.shape(function.type(Function::result_of(inst, k))).size() > rank) return true;
+      return false;
+    });
+  });
+}
+
+}  // namespace
+
+bool TensorLowering::MakesItsBuffer(Op op) {
   switch (op) {
     case Op::Map:
     case Op::Reduce:
@@ -34,21 +49,6 @@ bool MakesItsBuffer(Op op) {
   }
 }
 
-// Rows that are made in a result, and read there. Functions pass their results on to each other: all or none.
-bool HasRows(const Program& program) {
-  return std::ranges::any_of(program.functions, [](const Function& function) {
-    return std::ranges::any_of(function.insts, [&](const Inst& inst) {
-      if (inst.op != Op::Generate) return false;
-      const uint32_t rank = function.region(Function::region_of(inst, 0)).params.count;
-      for (uint32_t k = 0; k < inst.results.count; ++k)
-        if (function.shape(function.type(Function::result_of(inst, k))).size() > rank) return true;
-      return false;
-    });
-  });
-}
-
-}  // namespace
-
 TensorLowering::TensorLowering(const Program& program, const Function& source,
                                FunctionBuilder& builder, Folds folds)
     : Cloner(source, builder),
@@ -61,6 +61,7 @@ TensorLowering::TensorLowering(const Program& program, const Function& source,
 Result<void> TensorLowering::Run() {
   DeclareSignature();
   FindDirectResults();
+  FindLifetimes();
   return CopyBody();
 }
 
@@ -118,6 +119,8 @@ bool TensorLowering::HasTensor(const Inst& inst) const {
 }
 
 Result<void> TensorLowering::Visit(const Inst& inst) {
+  if (const uint32_t position = positions_[static_cast<size_t>(&inst - source_.insts.data())])
+    FreeUnused(position);
   if (inst.op == Op::Return) return LowerReturn(inst), Result<void>();
   if (inst.op == Op::Fold) NoteBounds(inst);
   if (!HasTensor(inst)) return CopyInst(inst);
@@ -177,9 +180,17 @@ TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) 
     Bind(old_value, out);
     return {out, math_.Product(SizesOf(type))};
   }
+  if (const auto hoisted = hoisted_.find(old_value.index); hoisted != hoisted_.end()) {
+    BindNamed(old_value, hoisted->second);
+    return {hoisted->second, math_.Product(SizesOf(type))};
+  }
+  if (const ValueId buffer = Reuse(inst, old_value); buffer.valid()) {
+    BindNamed(old_value, buffer);
+    return {buffer, math_.Product(SizesOf(type))};
+  }
   Target target;
   bool is_sound = std::ranges::any_of(source_.operands_of(inst), [&](ValueId operand) {
-    return source_.type(operand).is_tensor() && SameFactors(operand, old_value);
+    return source_.type(operand).is_tensor() && SameFactors(source_.type(operand), type);
   });
   if (is_sound) {
     target.count = math_.Product(SizesOf(type));
@@ -188,13 +199,14 @@ TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) 
     target = Allocate(type);
   }
   BindNamed(old_value, target.buffer);
+  NoteMade(inst, old_value, target.buffer);
   return target;
 }
 
-bool TensorLowering::SameFactors(ValueId a, ValueId b) const {
-  auto factors = [&](ValueId value) {
+bool TensorLowering::SameFactors(Type a, Type b) const {
+  auto factors = [&](Type tensor) {
     std::vector<int64_t> dims;
-    for (Dim dim : source_.shape(source_.type(value))) dims.push_back(dim.value);
+    for (Dim dim : source_.shape(tensor)) dims.push_back(dim.value);
     std::erase(dims, 1);
     std::sort(dims.begin(), dims.end());
     return dims;

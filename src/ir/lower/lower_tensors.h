@@ -95,6 +95,20 @@ class TensorLowering : public Cloner {
   // The least and the greatest that an index can be, where constants say so.
   std::optional<std::pair<int64_t, int64_t>> RangeOf(ValueId old_index, int depth = 0) const;
 
+  // Scratch: lower_tensors_memory.cpp.
+  struct Made {
+    uint32_t memory;  // same_memory_ of what is in it
+    ValueId buffer;
+    Type type;  // of the tensor that it was made for
+  };
+  static bool MakesItsBuffer(Op op);
+  void FindLifetimes();
+  void FreeUnused(uint32_t position);
+  bool Fits(const Made& made, Type type) const;
+  ValueId Reuse(const Inst& inst, ValueId old_value);
+  void NoteMade(const Inst& inst, ValueId old_value, ValueId buffer);
+  void HoistScratch(RegionId region, IndexExpr indices);
+
   // Folds down columns: lower_tensors_columns.cpp.
   bool IsDownColumns(const Inst& fold, ValueId last) const;
   bool IsColumns(const Inst& generate);
@@ -113,7 +127,7 @@ class TensorLowering : public Cloner {
   Target Allocate(Type tensor);
   // The same sizes in any order, so that one has as many elements as the other, whatever the
   // symbols are.
-  bool SameFactors(ValueId old_a, ValueId old_b) const;
+  bool SameFactors(Type a, Type b) const;
   // The target of an op's result, which is bound to it.
   Target Start(const Inst& inst, uint32_t result = 0);
   ValueId Load(ValueId buffer, IndexExpr index);
@@ -139,8 +153,13 @@ class TensorLowering : public Cloner {
   std::map<uint32_t, Place> rows_;  // the same, in the element that is being made
   std::map<uint32_t, Dim> below_;   // by old index: from 0 to below that
   std::map<uint32_t, IndexExpr>
-      flat_;                     // by the first index of a `generate`: the number of its element
-  bool is_in_generate_ = false;  // an element of one is being made
+      flat_;  // by the first index of a `generate`: the number of its element
+  std::vector<uint32_t> positions_;    // by instruction: of the body, from 1
+  std::vector<uint32_t> same_memory_;  // by old value: the value whose memory it is
+  std::vector<uint32_t> last_use_;     // by that: position
+  std::vector<Made> made_, free_;
+  std::map<uint32_t, ValueId> hoisted_;  // by old value: scratch of a row
+  bool is_in_generate_ = false;          // an element of one is being made
   std::vector<Type> scalar_results_;
 };
 

@@ -43,6 +43,7 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
   PlaceRows(inst);
   const bool was_in_generate = std::exchange(is_in_generate_, true);
   const Order order = CannotTrap(id) ? Order::Independent : Order::Sequential;
+  if (order == Order::Sequential) HoistScratch(id, math_.Product(leading));
   Result<void> status;
   const auto make = [&](IndexExpr element) {
     if (Result<void> made = MakeElement(inst, targets, element); !made) status = made;
