@@ -73,6 +73,26 @@ func @main(%m: index, %n: index, %eps: f32, %a: tensor<f32, [%m, %n]>, %scale: t
 }
 )";
 
+// What the gradient of a scale is: one pass over memory, two sums down its columns.
+constexpr std::string_view ColumnSums = R"(frz 1
+func @main(%m: index, %n: index, %g: tensor<f32, [%m, %n]>, %x: tensor<f32, [%m, %n]>) -> (tensor<f32, [%n]>, tensor<f32, [%n]>) {
+  %r, %s = generate (%j) -> (tensor<f32, [%n]>, tensor<f32, [%n]>) {
+    %scale = fold sum %i to %m chains 1 block 4096 -> f32 {
+      %a = extract %g, %i, %j : f32
+      %b = extract %x, %i, %j : f32
+      %q = mul %a, %b : f32
+      yield %q
+    }
+    %bias = fold sum %i to %m chains 1 block 4096 -> f32 {
+      %a = extract %g, %i, %j : f32
+      yield %a
+    }
+    yield %scale, %bias
+  }
+  return %r, %s
+}
+)";
+
 void Compare(const std::string& figure, double amount, const std::vector<Times>& times, size_t ours,
              const char* first) {
   Judge(figure, amount, "G elements/s", times[ours].min_s, first, times[2].min_s, 0.85);
@@ -125,6 +145,26 @@ FRAZIL_FIGURE(fused_layer_norm) {
     const auto times = InterleaveCpu(functions, 15, 0.004);
     Compare(fmt::format("fused layer_norm, {} x {}", rows, columns),
             static_cast<double>(rows * columns) * 1e-9, times, 0, "clang omp simd");
+  }
+}
+
+FRAZIL_FIGURE(fused_column_sums) {
+  constexpr std::pair<size_t, size_t> Sizes[] = {{128, 64}, {128, 768}, {4096, 768}, {16384, 1024}};
+  for (auto [rows, columns] : Sizes) {
+    Floats g(rows * columns), x(rows * columns), scale(columns), bias(columns);
+    for (size_t i = 0; i < x.size(); ++i)
+      x.data()[i] = g.data()[i] = static_cast<float>(i * 7919 % 4096) * 0.003f - 6.0f;
+    Call ours{CompileText(std::string(ColumnSums))};
+    ours.Add(uint64_t{rows}).Add(uint64_t{columns}).Add(g).Add(x).Add(scale).Add(bias);
+    const auto times = InterleaveCpu(
+        {[&] { ours(); },
+         [&] {
+           peer::ColumnSums(rows, columns, g.data(), x.data(), scale.data(), bias.data());
+         }},
+        15, 0.004);
+    Judge(fmt::format("two fused sums down columns, {} x {}", rows, columns),
+          static_cast<double>(rows * columns) * 1e-9, "G elements/s", times[0].min_s,
+          "clang omp simd, rows outermost", times[1].min_s, 0.85);
   }
 }
 

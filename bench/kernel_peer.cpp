@@ -157,6 +157,24 @@ void LayerNorm(size_t rows, size_t columns, const float* __restrict x,
   }
 }
 
+// Four rows at a time, so that sums are read and written once for all of them.
+void ColumnSums(size_t rows, size_t columns, const float* __restrict g, const float* __restrict x,
+                float* __restrict scale, float* __restrict bias) {
+#pragma omp simd
+  for (size_t j = 0; j < columns; ++j) scale[j] = bias[j] = 0;
+  for (size_t r = 0; r + 4 <= rows; r += 4, g += 4 * columns, x += 4 * columns) {
+#pragma omp simd
+    for (size_t j = 0; j < columns; ++j) {
+      float s = scale[j], b = bias[j];
+      for (size_t k = 0; k < 4; ++k) {
+        s += g[k * columns + j] * x[k * columns + j];
+        b += g[k * columns + j];
+      }
+      scale[j] = s, bias[j] = b;
+    }
+  }
+}
+
 void BlackScholes(size_t n, const float* __restrict spot, const float* __restrict strike,
                   const float* __restrict years, float rate, float volatility,
                   float* __restrict call, float* __restrict put) {

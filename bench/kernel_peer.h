@@ -27,6 +27,8 @@ void Log(size_t n, const float* x, float* y);
 void Saxpy(size_t n, float a, const float* x, float* y);
 void Mandelbrot(size_t width, size_t height, int32_t most, int32_t* out);
 void Softmax(size_t rows, size_t columns, const float* x, float* y);
+void ColumnSums(size_t rows, size_t columns, const float* g, const float* x, float* scale,
+                float* bias);  // rows: a multiple of 4
 void LayerNorm(size_t rows, size_t columns, const float* x, const float* scale, const float* bias,
                float* y);
 void BlackScholes(size_t n, const float* spot, const float* strike, const float* years, float rate,

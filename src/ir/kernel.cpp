@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/lanes/fold_match.h"
-
 namespace frazil::ir {
 namespace {
 
@@ -27,10 +25,10 @@ ParamRole RoleOf(std::string_view name, Type type) {
 
 class ExtentFinder {
  public:
-  ExtentFinder(KernelSignature& signature, const Program& program)
-      : signature_(signature), program_(program), function_(program.entry_function()) {}
+  ExtentFinder(KernelSignature& signature, const Function& function)
+      : signature_(signature), function_(function) {}
 
-  // Parallels of this region and of parallels in it: what the launch sees as lanes. Reductions are told by VisitFolds.
+  // Parallels of this region and of parallels in it: what the launch sees as lanes. Folds are told by VisitFolds.
   void Visit(RegionId region) {
     for (InstId id : function_.region(region).insts) {
       const Inst& inst = function_.inst(id);
@@ -43,27 +41,21 @@ class ExtentFinder {
     }
   }
 
-  // Reductions as loops, also those that happen only if there are elements.
+  // Also those that happen only if there are elements.
   void VisitFolds(RegionId region) {
     for (InstId id : function_.region(region).insts) {
       const Inst& inst = function_.inst(id);
-      if (inst.op != Op::If) continue;
-      if (std::optional<FoldMatch> fold = MatchFold(program_, id)) {
-        AddFold(*fold);
-      } else {
+      if (inst.op == Op::Fold) {
+        RegionId body = Function::region_of(inst, 0);
+        if (std::optional<uint32_t> extent = BoundOf(function_.operand(inst, 0)))
+          AddBuffers(*extent, body, Function::param_of(function_.region(body), 0));
+      } else if (inst.op == Op::If) {
         for (uint32_t r = 0; r < inst.regions.count; ++r) VisitFolds(Function::region_of(inst, r));
       }
     }
   }
 
  private:
-  void AddFold(const FoldMatch& fold) {
-    std::optional<uint32_t> extent = BoundOf(fold.count);
-    if (!extent) return;
-    for (ValueId value : fold.buffers)
-      if (std::optional<uint32_t> buffer = Ordinal(value)) AddBuffer(*extent, *buffer);
-  }
-
   std::optional<uint32_t> Ordinal(ValueId value) const {
     uint32_t begin = function_.param(0).index;
     if (value.index < begin || value.index - begin >= function_.param_count()) return std::nullopt;
@@ -117,7 +109,6 @@ class ExtentFinder {
   }
 
   KernelSignature& signature_;
-  const Program& program_;
   const Function& function_;
 };
 
@@ -139,7 +130,7 @@ KernelSignature SignatureOf(const Program& program) {
     ParamRole role = RoleOf(name, function.param_type(i));
     signature.params.push_back({std::move(name), function.param_type(i), role, {}});
   }
-  ExtentFinder finder(signature, program);
+  ExtentFinder finder(signature, function);
   finder.Visit(function.body);
   finder.VisitFolds(function.body);
   return signature;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/lower/fold.h"
+#include "ir/builder.h"
 #include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
@@ -83,7 +83,7 @@ Program Dot(bool guarded, Type count_type) {
       count_type == types::Index ? b.Param(3) : b.Cast(Op::Cast, b.Param(3), types::Index);
   const ValueId zero = b.ConstInt(types::Index, 0);
   const auto fold = [&] {
-    const ValueId sum = EmitFold(b, ReduceKind::Sum, types::F32, count, [&](ValueId i) {
+    const ValueId sum = b.Fold(ReduceKind::Sum, types::F32, count, 64, 4096, [&](ValueId i) {
       const ValueId x = b.Load(b.Param(0), i);
       return b.Binary(Op::Mul, b.Binary(Op::Mul, x, b.Load(b.Param(1), i)), b.Param(4));
     });

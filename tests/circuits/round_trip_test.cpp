@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "ir/digest.h"
-#include "ir/lower/fold.h"
 #include "ir/text/text.h"
 #include "random_circuit.h"
 
@@ -151,7 +150,7 @@ TEST(RoundTrip, ASoftmaxOfAnExpression) {
   EXPECT_NE(back->text.find("softmax"), std::string::npos);
 }
 
-// A reduction as the loops that front ends make of atomics at one address: of a[i], or of a[i] * b[i], to c[0].
+// A fold, which front ends make of atomics at one address: of a[i], or of a[i] * b[i], to c[0].
 struct FoldKernel {
   ir::Type count = ir::types::Index;
   ir::ReduceKind kind = ir::ReduceKind::Sum;
@@ -169,7 +168,7 @@ ir::Program MakeFold(const FoldKernel& what) {
       is_index ? b.Param(3) : b.Cast(ir::Op::Cast, b.Param(3), ir::types::Index);
   const ir::ValueId zero = b.ConstInt(ir::types::Index, 0);
   const auto fold = [&] {
-    ir::ValueId result = ir::EmitFold(b, what.kind, ir::types::F32, count, [&](ir::ValueId i) {
+    ir::ValueId result = b.Fold(what.kind, ir::types::F32, count, 64, 4096, [&](ir::ValueId i) {
       const ir::ValueId x = b.Load(b.Param(0), i);
       return what.product ? b.Binary(ir::Op::Mul, x, b.Load(b.Param(1), i)) : x;
     });
@@ -187,7 +186,7 @@ ir::Program MakeFold(const FoldKernel& what) {
   return program;
 }
 
-TEST(RoundTrip, ReductionsAsLoops) {
+TEST(RoundTrip, ReductionsAsFolds) {
   for (ir::Type count : {ir::types::Index, ir::types::U32}) {
     for (bool guarded : {false, true}) {
       const auto circuit = [&](ir::ReduceKind kind, bool product) {

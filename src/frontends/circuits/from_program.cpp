@@ -14,7 +14,6 @@ Result<CircuitText> Reverse::Run() {
     return Refuse("the program returns values; circuits write slots", {});
   TRY_VOID(Declare());
   const std::vector<ir::InstId>& insts = function_.region(function_.body).insts;
-  TRY_VOID(FindFolds());
   for (top_ = 0; top_ < insts.size(); ++top_) TRY_VOID(Top(function_.inst(insts[top_])));
   if (operations_.empty()) {
     if (result_.slots.empty()) return Refuse("the program touches no buffer", {});
@@ -130,36 +129,18 @@ bool Reverse::IsZeroIndex(ValueId value) const {
   return known != nullptr && known->kind == Kind::Constant && known->word == 0;
 }
 
-Result<void> Reverse::FindFolds() {
-  for (ir::InstId id : function_.region(function_.body).insts) {
-    const Inst& inst = function_.inst(id);
-    if (inst.op == Op::Load)
-      return Refuse(inst,
-                    "element 0 of a slot is read on its own, as where a reduction is joined with "
-                    "what its place "
-                    "held before; generators read whole slots, and a reduction overwrites");
-    std::optional<ir::FoldMatch> fold = ir::MatchFold(program_, id);
-    if (!fold) continue;
-    fold_scratch_.insert({fold->chains.index, fold->blocks.index});
-    folds_.emplace(fold->result.index, std::move(*fold));
-  }
-  return {};
-}
-
 Result<void> Reverse::Top(const Inst& inst) {
   switch (inst.op) {
     case Op::Return: return {};
     case Op::Const:
       return Define(inst, {Kind::Constant, 0, 0, {}, function_.words_of(inst)[0]}), Result<void>{};
-    case Op::Cast:
-      return {};  // of an extent; other uses find nothing known of it
-    // Sizes of a reduction's scratch, likewise.
-    FRAZIL_CASES(Ring)
-    case Op::DivFloor:
-    case Op::Eq:
-      if (inst.type != ir::types::Index) return Refuse(inst, "no generator does this");
-      return {};
-    case Op::If: return Fold(inst);
+    case Op::Cast: return {};  // of an extent; other uses find nothing known of it
+    case Op::Load:
+      return Refuse(inst,
+                    "element 0 of a slot is read on its own, as where a reduction is joined with "
+                    "what its place "
+                    "held before; generators read whole slots, and a reduction overwrites");
+    case Op::Fold: return Fold(inst);
     case Op::Parallel: return Pass(inst);
     case Op::TensorLoad: return Whole(inst);
     case Op::Map: return Map(inst);
@@ -180,7 +161,6 @@ Result<void> Reverse::Top(const Inst& inst) {
       return {};
     }
     case Op::Alloc: {
-      if (fold_scratch_.contains(ir::Function::result_of(inst).index)) return {};
       TRY_VOID(SetExtent(inst, function_.operand(inst, 0)));
       if (inst.type != result_.element)
         return Refuse(inst, "scratch of another type than the slots'");
@@ -259,10 +239,10 @@ Result<void> Reverse::Reduce(const Inst& inst) {
 }
 
 Result<void> Reverse::Fold(const Inst& inst) {
-  const auto found =
-      inst.results.count == 1 ? folds_.find(ir::Function::result_of(inst).index) : folds_.end();
-  if (found == folds_.end()) return Refuse(inst, "no generator does this");
-  const ir::FoldMatch& fold = found->second;
+  const ir::InstId id = function_.values[ir::Function::result_of(inst).index].def;
+  const std::optional<ir::PlainFold> found = ir::ReadPlainFold(program_, id);
+  if (!found) return Refuse(inst, "no generator does this");
+  const ir::PlainFold& fold = *found;
   TRY_VOID(SetExtent(inst, fold.count));
   known_[fold.index.index] = {Kind::Number};
   in_map_ = true;

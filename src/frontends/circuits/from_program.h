@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontends/circuits/circuits.h"
-#include "ir/lanes/fold_match.h"
+#include "ir/lanes/plain_fold.h"
 
 namespace frazil::frontends::circuits {
 
@@ -94,7 +94,6 @@ class Reverse {
   bool Unchanged(const Known& known) { return versions_[known.slot] == known.version; }
 
   // Reductions as loops; what they keep in scratch is no slot. Said first of all: what a reduction is joined with.
-  Result<void> FindFolds();
 
   // --- outside of passes ------------------------------------------------------------------------------------------
   Result<void> Top(const ir::Inst& inst);
@@ -162,8 +161,6 @@ class Reverse {
 
   const ir::Program& program_;
   const ir::Function& function_;
-  std::map<uint32_t, ir::FoldMatch> folds_;  // by value of the result
-  std::set<uint32_t> fold_scratch_;          // by value of a buffer
   CircuitText result_;
   std::vector<Operation> operations_;
   std::map<uint32_t, SlotId> slots_;  // by value of a buffer

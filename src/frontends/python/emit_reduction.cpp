@@ -1,11 +1,11 @@
-// Folds over lanes and over ranges. Lanes with little to do are evaluated inside the loops of the fold, so that a sum
-// reads its input once; others write their values to scratch first, because the fold has four copies of what it
-// evaluates.
+// Folds over lanes and over ranges. Lanes with little to do and without effects are the elements of a fold, so that a sum
+// reads its input once; others write their values to scratch first, because where a fold becomes loops it has several
+// copies of what it evaluates.
 #include <algorithm>
 
 #include "base/check.h"
 #include "frontends/python/emit.h"
-#include "ir/lower/fold.h"
+#include "ir/lanes/plain_fold.h"
 
 namespace frazil::frontends::python {
 
@@ -33,16 +33,6 @@ int CostOfBlock(const Block& block) {
   return cost;
 }
 
-// Its value as an index is not below 0.
-bool IsNatural(const Expr* e) {
-  if (e->kind == ExprKind::Literal) return e->literal.integer >= 0;
-  if (e->kind == ExprKind::Length) return true;
-  if (e->kind == ExprKind::Cast && e->to == ir::Scalar::Index) return IsNatural(e->args[0]);
-  bool is_small =
-      e->type.is(ir::Scalar::U8) || e->type.is(ir::Scalar::U16) || e->type.is(ir::Scalar::U32);
-  return is_small;
-}
-
 }  // namespace
 
 // f16 and bf16 are folded in f32 and rounded once.
@@ -54,13 +44,13 @@ ir::ValueId Emitter::Fold(Expr* e, Scalar type) {
   ValueId length = As(e->args[1], Scalar::Index);
   builder_.SetLocation(e->location);
   if (start.valid()) length = builder_.Binary(Op::Sub, length, start);
-  if (start.valid() || !IsNatural(e->args[1])) length = builder_.Binary(Op::Max, length, Index(0));
-  ValueId result = ir::EmitFold(builder_, e->fold, ir::Type::Of(wide), length, [&](ValueId i) {
-    return InBranch([&] {
-      values_[e->id] = start.valid() ? builder_.Binary(Op::Add, start, i) : i;
-      return Values{As(e->args[2], wide)};
-    })[0];
-  });
+  ValueId result = builder_.Fold(
+      e->fold, ir::Type::Of(wide), length, ir::FoldChains, ir::FoldBlock, [&](ValueId i) {
+        return InBranch([&] {
+          values_[e->id] = start.valid() ? builder_.Binary(Op::Add, start, i) : i;
+          return Values{As(e->args[2], wide)};
+        })[0];
+      });
   return Convert(result, type);
 }
 
@@ -78,7 +68,7 @@ ir::ValueId Emitter::LaneValue(const LaunchPlan& plan, const Reduction& reductio
 void Emitter::EmitReduction(const LaunchPlan& plan, const Reduction& reduction) {
   ir::Type type = TypeOf(reduction.local);
   ValueId bound = hoisted_[plan.bounds[0]];
-  bool is_fused = CostOfBlock(plan.body) <= MaxFusedCost;
+  bool is_fused = CostOfBlock(plan.body) <= MaxFusedCost && !HasEffect(plan.body);
   builder_.SetLocation(reduction.location);
   ValueId zero = Index(0);
   ValueId address = Uniform(reduction.index, Scalar::Index);
@@ -94,9 +84,10 @@ void Emitter::EmitReduction(const LaunchPlan& plan, const Reduction& reduction) 
   CHECK(kind < 3);
   builder_.SetLocation(reduction.location);
   auto fold = [&] {
-    ValueId result = ir::EmitFold(builder_, kinds[kind], type, bound, [&](ValueId i) {
-      return is_fused ? LaneValue(plan, reduction, i) : builder_.Load(scratch, i);
-    });
+    ValueId result =
+        builder_.Fold(kinds[kind], type, bound, ir::FoldChains, ir::FoldBlock, [&](ValueId i) {
+          return is_fused ? LaneValue(plan, reduction, i) : builder_.Load(scratch, i);
+        });
     builder_.SetLocation(reduction.location);
     ValueId old = builder_.Load(arrays_[reduction.array], address);
     builder_.Store(arrays_[reduction.array], address, builder_.Binary(ops[kind], old, result));

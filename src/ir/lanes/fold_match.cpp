@@ -43,31 +43,6 @@ const Inst* DefinitionOf(const Function& function, ValueId value) {
   return id.valid() ? &function.inst(id) : nullptr;
 }
 
-// Whatever its operands are but for constants.
-bool MayTrap(const Function& function, const Inst& inst) {
-  const TrapSet traps = Info(inst.op).traps;
-  if (traps == 0) return false;
-  if (inst.op == Op::Lookup && function.is_prelude)
-    return false;  // its tables hold every index that it computes
-  if (inst.op == Op::CastChecked)
-    return !AlwaysFits(function.type(function.operand(inst, 0)), inst.type);
-  if ((traps & ~Only(Trap::DivisionByZero)) != 0 || inst.operands.count != 2) return true;
-  const Inst* divisor = DefinitionOf(function, function.operand(inst, 1));
-  if (divisor == nullptr || divisor->op != Op::Const) return true;
-  return std::ranges::all_of(function.words_of(*divisor), [](uint64_t word) { return word == 0; });
-}
-
-// A math function that always gives a value. They do not call each other in circles; the depth is for others' programs.
-bool IsTotalMath(const Program& program, size_t callee, int depth = 8) {
-  const Function& function = program.functions[callee];
-  if (!function.is_prelude || depth == 0) return false;
-  return std::ranges::all_of(function.insts, [&](const Inst& inst) {
-    if (inst.op == Op::Call)
-      return IsTotalMath(program, static_cast<size_t>(function.word(inst, 0)), depth - 1);
-    return !MayTrap(function, inst);
-  });
-}
-
 template <typename Visit>
 void ForEachInside(const Function& function, const Inst& inst, const Visit& visit) {
   for (uint32_t r = 0; r < inst.regions.count; ++r) {
@@ -195,11 +170,7 @@ class Comparison {
       const Inst& inst = function_.inst(id);
       if (inst.regions.count != 0 || inst.results.count != 1) return false;
       const bool is_load = inst.op == Op::Load;
-      const bool is_call = inst.op == Op::Call &&
-                           IsTotalMath(program_, static_cast<size_t>(function_.word(inst, 0)));
-      if (!is_load && !is_call &&
-          (Info(inst.op).effect != Effect::Pure || MayTrap(function_, inst)))
-        return false;
+      if (!is_load && !IsPlainComputing(program_, function_, inst)) return false;
       if (is_load) {
         if (function_.operand(inst, 1) != match_.index || !IsOutside(function_.operand(inst, 0)))
           return false;

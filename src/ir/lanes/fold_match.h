@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/lanes/plain_fold.h"
 
 namespace frazil::ir {
 
@@ -27,9 +27,6 @@ struct FoldMatch {
   ValueId result;
   std::vector<uint64_t> identity;  // the result if there are none
 };
-
-constexpr int64_t FoldBlock = 4096;
-constexpr int64_t FoldChains = 64;
 
 // The `if` that gives the result of a fold in the entry function. What it keeps in scratch is nobody else's business: an
 // `if` whose scratch somebody else touches is no match. Anything that is no fold is told apart at once.

@@ -77,7 +77,7 @@ class Collector {
     if (is_for && (function_.word(loop, 0) <= 0 || function_.values[counter].type == types::U64))
       return;
     Knowledge::Bounds bounds = forms_.BoundsOfLoop(loop);
-    const IndexForm high = forms_.Of(function_.operand(loop, 1));
+    const IndexForm high = forms_.Of(forms_.EndOf(loop));
     // From 1 to n there are n - 1 turns, but not from anywhere.
     const int64_t start = bounds.low.constant().value_or(-1);
     const bool by_one = !is_for || function_.word(loop, 0) == 1;
@@ -152,11 +152,12 @@ class Collector {
       case Op::Call: return VisitCall(id, always);
       case Op::If: return VisitIf(inst, knowledge, own_phases);
       case Op::For:
-      case Op::Parallel: {
+      case Op::Parallel:
+      case Op::Fold: {
         Knowledge inner = knowledge;
         // Lanes that turn it differently often do not all make what is inside.
         const bool alike = always && IsUniformForm(function_.operand(inst, 0)) &&
-                           IsUniformForm(function_.operand(inst, 1));
+                           IsUniformForm(forms_.EndOf(inst));
         Loop(inner, inst, alike);
         return Visit(Function::region_of(inst, 0), inner, alike, own_phases && inst.op == Op::For);
       }

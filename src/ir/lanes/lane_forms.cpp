@@ -52,7 +52,7 @@ void LaneForms::MarkInside(RegionId id) {
   for (InstId inst_id : region.insts) {
     const Inst& inst = function_.inst(inst_id);
     for (uint32_t i = 0; i < inst.results.count; ++i) inside_[inst.results.begin + i] = true;
-    if (inst.op == Op::For || inst.op == Op::Parallel)
+    if (inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Fold)
       loops_[function_.region(Function::region_of(inst, 0)).params.begin] = &inst;
     for (uint32_t i = 0; i < inst.regions.count; ++i) MarkInside(Function::region_of(inst, i));
   }
@@ -255,8 +255,15 @@ std::optional<uint32_t> LaneForms::ParamOf(uint32_t atom) const {
 }
 
 Knowledge::Bounds LaneForms::BoundsOfLoop(const Inst& loop) {
-  return {Of(function_.operand(loop, 0)),
-          UpperOf(function_.operand(loop, 1)) - IndexForm::Constant(1)};
+  return {LowOf(loop), UpperOf(EndOf(loop)) - IndexForm::Constant(1)};
+}
+
+IndexForm LaneForms::LowOf(const Inst& loop) {
+  return loop.op == Op::Fold ? IndexForm::Constant(0) : Of(function_.operand(loop, 0));
+}
+
+ValueId LaneForms::EndOf(const Inst& loop) const {
+  return function_.operand(loop, loop.op == Op::Fold ? 0 : 1);
 }
 
 std::optional<IndexForm> DivideExactly(const IndexForm& form, const IndexForm& divisor) {

@@ -76,6 +76,9 @@ class LaneForms {
   bool IsNonNegative(uint32_t atom) const;
   // The function parameter that an atom is.
   std::optional<uint32_t> ParamOf(uint32_t atom) const;
+  // Where the counter of a loop, or of a fold, starts and ends.
+  IndexForm LowOf(const Inst& loop);
+  ValueId EndOf(const Inst& loop) const;
   // v in [low, high) for the counter of a loop.
   Knowledge::Bounds BoundsOfLoop(const Inst& loop);
 

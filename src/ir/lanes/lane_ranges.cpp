@@ -57,7 +57,7 @@ LaneForms::Range LaneForms::RangeOfProduct(const Atoms& product, Atoms executed)
 uint32_t LaneForms::AtomAbove(uint32_t atom) {
   auto loop = loops_.find(atom);
   if (loop == loops_.end() || atom == counter_.index || RangeOfAtom(atom).low < 0) return atom;
-  const IndexForm high = Of(function_.operand(*loop->second, 1));
+  const IndexForm high = Of(EndOf(*loop->second));
   const bool is_atom = high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
   return is_atom ? high.terms().begin()->first[0] : atom;
 }
@@ -77,7 +77,7 @@ LaneForms::Range LaneForms::RangeOfCounter(const Inst& loop, Range type) {
   const ValueId counter = Function::param_of(function_.region(Function::region_of(loop, 0)), 0);
   const Whole step = loop.op == Op::For ? function_.word(loop, 0) : 1;
   if (step <= 0 || function_.type(counter) == types::U64) return type;
-  const IndexForm low = Of(function_.operand(loop, 0)), high = UpperOf(function_.operand(loop, 1));
+  const IndexForm low = LowOf(loop), high = UpperOf(EndOf(loop));
   Range range = type;
   if (IsNoMore(high)) range.high = std::min(range.high, RangeOf(high).high - 1);
   if (IsNoLess(low)) range.low = std::max(range.low, RangeOf(low).low);
@@ -89,8 +89,8 @@ LaneForms::Range LaneForms::RangeOfCounter(const Inst& loop, Range type) {
 }
 
 uint64_t LaneForms::MostTurns(const Inst& loop) {
-  const Range low = RangeOf(Of(function_.operand(loop, 0)));
-  const Range high = RangeOf(UpperOf(function_.operand(loop, 1)));
+  const Range low = RangeOf(LowOf(loop));
+  const Range high = RangeOf(UpperOf(EndOf(loop)));
   // Bounds that wrap are anything.
   if (low.high > INT64_MAX || low.low < INT64_MIN || high.low < INT64_MIN)
     return uint64_t{1} << ExecutedBits;

@@ -68,7 +68,7 @@ class Outline {
     const Effect effect = Info(inst.op).effect;
     const bool is_structure = inst.op == Op::If || inst.op == Op::For || inst.op == Op::While ||
                               inst.op == Op::Switch || inst.op == Op::Yield ||
-                              inst.op == Op::Condition;
+                              inst.op == Op::Condition || inst.op == Op::Fold;
     if (effect == Effect::Pure || is_structure || inst.op == Op::Assert) return {};
     return Refuse(fmt::format("the kernel has {} outside of its parallel", Info(inst.op).mnemonic),
                   inst.location);

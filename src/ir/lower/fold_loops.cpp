@@ -161,33 +161,41 @@ ValueId FoldLoops::Chain(IndexExpr start, IndexExpr count, const Element& elemen
                       })[0];
 }
 
-// Adjacent pairs, level by level, in place: a pair is read before anything is written at or after
-// it.
 void FoldLoops::CombineBlocks(IndexExpr blocks) {
-  ValueId count = math_.Value(blocks);
-  ValueId one = math_.Value(IndexExpr::Known(1));
-  builder_.While(
+  CombinePairs(
+      builder_, blocks,
+      [&](IndexExpr to, IndexExpr left, IndexExpr right) {
+        const ValueId a = LoadAt(block_array_, left);
+        StoreAt(block_array_, to, Combine(a, LoadAt(block_array_, right)));
+      },
+      [&](IndexExpr to, IndexExpr from) { StoreAt(block_array_, to, LoadAt(block_array_, from)); });
+}
+
+void CombinePairs(FunctionBuilder& builder, IndexExpr blocks,
+                  const std::function<void(IndexExpr to, IndexExpr left, IndexExpr right)>& pair,
+                  const std::function<void(IndexExpr to, IndexExpr from)>& move) {
+  IndexMath math(builder);
+  const ValueId count = math.Value(blocks);
+  const ValueId one = math.Value(IndexExpr::Known(1));
+  builder.While(
       std::span(&count, 1),
-      [&](std::span<const ValueId> left) { return builder_.Binary(Op::Gt, left[0], one); },
+      [&](std::span<const ValueId> left) { return builder.Binary(Op::Gt, left[0], one); },
       [&](std::span<const ValueId> left) {
-        IndexExpr pairs = IndexExpr::Of(builder_.Binary(Op::Shr, left[0], one));
-        math_.Loop(pairs, Order::Sequential, [&](IndexExpr j) {
-          IndexExpr even = math_.Add(j, j);
-          ValueId a = LoadAt(block_array_, even);
-          ValueId b = LoadAt(block_array_, math_.Add(even, IndexExpr::Known(1)));
-          StoreAt(block_array_, j, Combine(a, b));
+        const IndexExpr pairs = IndexExpr::Of(builder.Binary(Op::Shr, left[0], one));
+        math.Loop(pairs, IndexMath::Order::Sequential, [&](IndexExpr j) {
+          const IndexExpr even = math.Add(j, j);
+          pair(j, even, math.Add(even, IndexExpr::Known(1)));
         });
-        ValueId odd = builder_.Binary(Op::And, left[0], one);
-        ValueId is_odd = builder_.Binary(Op::Eq, odd, one);
-        builder_.If(
+        const ValueId odd = builder.Binary(Op::And, left[0], one);
+        const ValueId is_odd = builder.Binary(Op::Eq, odd, one);
+        builder.If(
             is_odd, {},
             [&] {
-              IndexExpr last = math_.Sub(IndexExpr::Of(left[0]), IndexExpr::Known(1));
-              StoreAt(block_array_, pairs, LoadAt(block_array_, last));
+              move(pairs, math.Sub(IndexExpr::Of(left[0]), IndexExpr::Known(1)));
               return Values();
             },
             [] { return Values(); });
-        return Values{math_.Value(math_.Add(pairs, IndexExpr::Of(odd)))};
+        return Values{math.Value(math.Add(pairs, IndexExpr::Of(odd)))};
       });
 }
 

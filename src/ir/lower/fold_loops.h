@@ -54,6 +54,12 @@ class FoldLoops {
   ValueId block_array_;
 };
 
+// Block results by adjacent pairs, level by level, in place: pair(to, left, right) reads before anything is written at or
+// after it, move(to, from) moves the last of an odd number up.
+void CombinePairs(FunctionBuilder& builder, IndexExpr blocks,
+                  const std::function<void(IndexExpr to, IndexExpr left, IndexExpr right)>& pair,
+                  const std::function<void(IndexExpr to, IndexExpr from)>& move);
+
 // As many chains as there can be elements: those that are never there change nothing.
 int64_t ChainsOf(int64_t chains, IndexExpr length);
 

@@ -16,8 +16,9 @@
 
 namespace frazil::ir {
 
-// Folds become loops too, unless the target has a form of its own for them.
-enum class Folds : uint8_t { Expand, Keep };
+// Folds become loops too, unless the target has a form of its own for them. KeepRows: and one for vectors and caches, so that
+// those down columns become loops over rows (column_folds.h); where columns are threads they stay.
+enum class Folds : uint8_t { Expand, Keep, KeepRows };
 Result<Program> LowerTensors(const Program& program, Folds folds = Folds::Expand);
 // Those of a function that `expands` says; all where it is empty.
 using WhichFolds = std::function<bool(const Function& function, const Inst& fold)>;

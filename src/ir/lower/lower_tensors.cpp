@@ -13,7 +13,24 @@
 namespace frazil::ir {
 namespace {
 
-bool MakesItsBuffer(Op op) {
+// Rows that are made in a result, and read there; what is scattered into. Functions pass their results on to each other:
+// all or none.
+bool ReadsResults(const Program& program) {
+  return std::ranges::any_of(program.functions, [](const Function& function) {
+    return std::ranges::any_of(function.insts, [&](const Inst& inst) {
+      if (inst.op == Op::Scatter) return true;
+      if (inst.op != Op::Generate) return false;
+      const uint32_t rank = function.region(Function::region_of(inst, 0)).params.count;
+      for (uint32_t k = 0; k < inst.results.count; ++k)
+        if (function.shape(function.type(Function::result_of(inst, k))).size() > rank) return true;
+      return false;
+    });
+  });
+}
+
+}  // namespace
+
+bool TensorLowering::MakesItsBuffer(Op op) {
   switch (op) {
     case Op::Map:
     case Op::Reduce:
@@ -39,23 +56,6 @@ bool MakesItsBuffer(Op op) {
   }
 }
 
-// Rows that are made in a result, and read there; what is scattered into. Functions pass their results on to each other:
-// all or none.
-bool ReadsResults(const Program& program) {
-  return std::ranges::any_of(program.functions, [](const Function& function) {
-    return std::ranges::any_of(function.insts, [&](const Inst& inst) {
-      if (inst.op == Op::Scatter) return true;
-      if (inst.op != Op::Generate) return false;
-      const uint32_t rank = function.region(Function::region_of(inst, 0)).params.count;
-      for (uint32_t k = 0; k < inst.results.count; ++k)
-        if (function.shape(function.type(Function::result_of(inst, k))).size() > rank) return true;
-      return false;
-    });
-  });
-}
-
-}  // namespace
-
 TensorLowering::TensorLowering(const Program& program, const Function& source,
                                FunctionBuilder& builder, Folds folds)
     : Cloner(source, builder),
@@ -69,6 +69,7 @@ Result<void> TensorLowering::Run() {
   DeclareSignature();
   FindDirectResults();
   DeferProducts();
+  FindLifetimes();
   return CopyBody();
 }
 
@@ -126,6 +127,8 @@ bool TensorLowering::HasTensor(const Inst& inst) const {
 }
 
 Result<void> TensorLowering::Visit(const Inst& inst) {
+  if (const uint32_t position = positions_[static_cast<size_t>(&inst - source_.insts.data())])
+    FreeUnused(position);
   if (inst.op == Op::Return) return LowerReturn(inst), Result<void>();
   if (inst.op == Op::Fold) NoteBounds(inst);
   if (!HasTensor(inst)) return CopyInst(inst);
@@ -190,9 +193,17 @@ TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) 
     Bind(old_value, out);
     return {out, math_.Product(SizesOf(type))};
   }
+  if (const auto hoisted = hoisted_.find(old_value.index); hoisted != hoisted_.end()) {
+    BindNamed(old_value, hoisted->second);
+    return {hoisted->second, math_.Product(SizesOf(type))};
+  }
+  if (const ValueId buffer = Reuse(inst, old_value); buffer.valid()) {
+    BindNamed(old_value, buffer);
+    return {buffer, math_.Product(SizesOf(type))};
+  }
   Target target;
   bool is_sound = std::ranges::any_of(source_.operands_of(inst), [&](ValueId operand) {
-    return source_.type(operand).is_tensor() && SameFactors(operand, old_value);
+    return source_.type(operand).is_tensor() && SameFactors(source_.type(operand), type);
   });
   if (is_sound) {
     target.count = math_.Product(SizesOf(type));
@@ -201,13 +212,14 @@ TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) 
     target = Allocate(type);
   }
   BindNamed(old_value, target.buffer);
+  NoteMade(inst, old_value, target.buffer);
   return target;
 }
 
-bool TensorLowering::SameFactors(ValueId a, ValueId b) const {
-  auto factors = [&](ValueId value) {
+bool TensorLowering::SameFactors(Type a, Type b) const {
+  auto factors = [&](Type tensor) {
     std::vector<int64_t> dims;
-    for (Dim dim : source_.shape(source_.type(value))) dims.push_back(dim.value);
+    for (Dim dim : source_.shape(tensor)) dims.push_back(dim.value);
     std::erase(dims, 1);
     std::sort(dims.begin(), dims.end());
     return dims;
@@ -296,7 +308,7 @@ Result<Program> LowerTensors(const Program& program, Folds folds) {
           : TRY(CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
               return TensorLowering(program, function, builder, folds).Run();
             }));
-  return folds == Folds::Keep ? lowered : ExpandFolds(lowered);
+  return folds == Folds::Expand ? ExpandFolds(lowered) : lowered;
 }
 
 }  // namespace frazil::ir

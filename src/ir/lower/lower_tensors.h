@@ -64,6 +64,7 @@ class TensorLowering : public Cloner {
   // Ops: lower_tensors_ops.cpp, lower_tensors_moves.cpp, lower_tensors_reduce.cpp.
   Result<void> LowerMap(const Inst& inst);
   void LowerReduce(const Inst& inst);
+  void ReduceColumns(const Inst& inst, const Target& target);
   void LowerIota(const Inst& inst);
   void LowerRandom(const Inst& inst);
   void LowerReshape(const Inst& inst);
@@ -141,6 +142,29 @@ class TensorLowering : public Cloner {
   // The least and the greatest that an index can be, where constants say so.
   std::optional<std::pair<int64_t, int64_t>> RangeOf(ValueId old_index, int depth = 0) const;
 
+  // Scratch: lower_tensors_memory.cpp.
+  struct Made {
+    uint32_t memory;  // same_memory_ of what is in it
+    ValueId buffer;
+    Type type;  // of the tensor that it was made for
+  };
+  static bool MakesItsBuffer(Op op);
+  void FindLifetimes();
+  void FreeUnused(uint32_t position);
+  bool Fits(const Made& made, Type type) const;
+  ValueId Reuse(const Inst& inst, ValueId old_value);
+  void NoteMade(const Inst& inst, ValueId old_value, ValueId buffer);
+  void HoistScratch(RegionId region, IndexExpr indices);
+
+  // Folds down columns: lower_tensors_columns.cpp.
+  bool IsDownColumns(const Inst& fold, ValueId last) const;
+  bool IsColumns(const Inst& generate);
+  std::vector<std::vector<InstId>> ColumnPhases(const Region& region) const;
+  Result<void> CopyColumn(const Region& region, const std::map<uint32_t, ValueId>& results);
+  Result<void> LowerColumns(const Inst& generate, std::span<const Target> targets);
+  ValueId ColumnElement(const Inst& fold, IndexExpr row, Result<void>& status);
+  IndexExpr FoldLength(ValueId old_count);
+
   // What the ops share. What may trap stands for the op that is being lowered.
   ValueId Alloc(Type element, IndexExpr count);
   ValueId CheckedLoad(ValueId buffer, ValueId index);
@@ -150,7 +174,7 @@ class TensorLowering : public Cloner {
   Target Allocate(Type tensor);
   // The same sizes in any order, so that one has as many elements as the other, whatever the
   // symbols are.
-  bool SameFactors(ValueId old_a, ValueId old_b) const;
+  bool SameFactors(Type a, Type b) const;
   // The target of an op's result, which is bound to it.
   Target Start(const Inst& inst, uint32_t result = 0);
   ValueId Load(ValueId buffer, IndexExpr index);
@@ -179,6 +203,12 @@ class TensorLowering : public Cloner {
       flat_;                     // by the first index of a `generate`: the number of its element
   std::set<uint32_t> deferred_;  // products, by old value: their chains stand where they are read
   std::map<uint32_t, ValueId> sums_;  // theirs, in the element that is being made
+  std::vector<uint32_t> positions_;    // by instruction: of the body, from 1
+  std::vector<uint32_t> same_memory_;  // by old value: the value whose memory it is
+  std::vector<uint32_t> last_use_;     // by that: position
+  std::vector<Made> made_, free_;
+  std::map<uint32_t, ValueId> hoisted_;  // by old value: scratch of a row
+  bool is_in_generate_ = false;          // an element of one is being made
   std::vector<Type> scalar_results_;
 };
 

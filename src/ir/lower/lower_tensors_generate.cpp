@@ -2,6 +2,7 @@
 // its place there; another one of the same kind that is read, element by element, for the last time where that row is made is
 // kept in the row before it.
 #include <algorithm>
+#include <utility>
 
 #include "ir/lower/lower_tensors.h"
 
@@ -31,8 +32,11 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
   const IndexExprs sizes = SizesOf(Function::result_of(inst));
   const std::span leading = std::span(sizes).first(region.params.count);
   NoteBounds(inst);
+  if (IsColumns(inst)) return LowerColumns(inst, targets);
   PlaceRows(inst);
+  const bool was_in_generate = std::exchange(is_in_generate_, true);
   const Order order = CannotTrap(id) ? Order::Independent : Order::Sequential;
+  if (order == Order::Sequential) HoistScratch(id, math_.Product(leading));
   Result<void> status;
   const auto make = [&](IndexExpr element) {
     if (Result<void> made = MakeElement(inst, targets, element); !made) status = made;
@@ -59,6 +63,7 @@ Result<void> TensorLowering::LowerGenerate(const Inst& inst) {
     builder_.If(*some, {}, loops, [] { return Values(); });
   else if (some)
     loops();
+  is_in_generate_ = was_in_generate;
   return status;
 }
 

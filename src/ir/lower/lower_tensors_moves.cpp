@@ -9,7 +9,7 @@ namespace frazil::ir {
 void TensorLowering::LowerReshape(const Inst& inst) {
   ValueId operand = source_.operand(inst, 0);
   ValueId result = Function::result_of(inst);
-  if (!SameFactors(operand, result)) {
+  if (!SameFactors(source_.type(operand), source_.type(result))) {
     IndexExpr have = math_.Product(SizesOf(operand));
     IndexExpr want = math_.CountOrNegative(SizesOf(result));
     AssertEqual(have, want);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "exec/meaning/test_lowering.h"
 #include "generator/tensor_graph.h"
@@ -34,16 +35,18 @@ TEST(FusionRandom, ChangesNoOutcome) {
     ++offered;
     ASSERT_EQ(Compare(source, (*candidate)->program, seed, 3), "");
     // And as loops.
-    Result<ir::Program> lowered = ir::LowerTensors((*candidate)->program);
-    ASSERT_TRUE(lowered) << lowered.error().ToString();
-    ASSERT_TRUE(ir::Check(*lowered)) << ir::Check(*lowered).error().ToString();
     const auto make = [&] { return exec::RandomArguments(source, seed); };
     const exec::RunContext context = exec::RandomContext(source, seed);
-    ASSERT_EQ(exec::Difference(exec::RunSource(source, make, context),
-                               exec::RunLowered(source, *lowered, make, context)),
-              "")
-        << "seed " << seed << "\n"
-        << ir::PrintText((*candidate)->program);
+    const auto meant = exec::RunSource(source, make, context);
+    for (const ir::Program* program : {&std::as_const((*candidate)->program), &source})
+      for (ir::Folds folds : {ir::Folds::Expand, ir::Folds::KeepRows}) {
+        Result<ir::Program> lowered = ir::LowerTensors(*program, folds);
+        ASSERT_TRUE(lowered) << lowered.error().ToString();
+        ASSERT_TRUE(ir::Check(*lowered)) << ir::Check(*lowered).error().ToString();
+        ASSERT_EQ(exec::Difference(meant, exec::RunLowered(source, *lowered, make, context)), "")
+            << "seed " << seed << "\n"
+            << ir::PrintText(*program);
+      }
   }
   EXPECT_GT(offered, static_cast<int>(Programs(2000) / 2));
 }

@@ -166,7 +166,7 @@ class Planner {
       const uint64_t set = plan_.terms.VariablesOf(uses[0].at);
       uint32_t depth = 0;
       if (facts.is_folded) {
-        if (!MayFold(cluster, set, depth)) return false;
+        if (!MayFold(cluster, set, depth) || !FoldsAlike(inst, cluster, depth)) return false;
         Fix(cluster, depth);
       } else {
         if (!IsCovered(cluster, set, facts, depth)) return false;
@@ -190,6 +190,23 @@ class Planner {
     if (!found || set != Indices(cluster, *found)) return false;
     depth = *found;
     return true;
+  }
+
+  // Down columns, or along rows? One loop nest has folds of one kind only.
+  std::optional<std::pair<Dim, int64_t>> ColumnsOf(const Inst& reduce) const {
+    const Shape& shape = f_.shape(f_.type(f_.operand(reduce, 0)));
+    const auto axis = static_cast<size_t>(f_.word(reduce, 1));
+    const bool is_inner = std::all_of(shape.begin() + static_cast<int64_t>(axis) + 1, shape.end(),
+                                      [](Dim dim) { return dim == Dim::Constant(1); });
+    if (is_inner) return std::nullopt;
+    return std::pair(shape[axis], f_.word(reduce, 3));
+  }
+  bool FoldsAlike(const Inst& inst, const Cluster& cluster, uint32_t depth) const {
+    if (inst.op != Op::Reduce) return true;
+    const auto columns = ColumnsOf(inst);
+    if (!columns) return !cluster.columns;
+    return !cluster.has_rows && depth == RankOf(cluster) &&
+           (!cluster.columns || cluster.columns == columns);
   }
 
   // Read at several indices of one row each, and too dear to be made again: kept for the row.
@@ -239,6 +256,10 @@ class Planner {
       along = NewVariables(plan_.clusters[cluster], {shape[static_cast<size_t>(f_.word(inst, 1))]},
                            variables);
       plan_.along[value.index] = along;
+      if (const auto columns = ColumnsOf(inst))
+        plan_.clusters[cluster].columns = columns;
+      else
+        plan_.clusters[cluster].has_rows = true;
       plan_.cluster_of[value.index] = cluster;
     }
     for (uint32_t i = 0; i < inst.operands.count; ++i) {
@@ -295,7 +316,9 @@ class Planner {
     const Uses& uses = uses_[value.index];
     const bool is_whole = shape == cluster.shape;
     const bool is_lead = IsLead(cluster, shape, facts);
-    if ((!is_whole && !is_lead) || !HasRoom(cluster, facts)) return false;
+    if ((!is_whole && !is_lead) || !HasRoom(cluster, facts) ||
+        !FoldsAlike(inst, cluster, static_cast<uint32_t>(shape.size())))
+      return false;
     // All others must come after the cluster.
     for (uint32_t position : uses.outside)
       if (position <= cluster.position) return false;

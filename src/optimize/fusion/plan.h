@@ -6,6 +6,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/program.h"
@@ -22,6 +24,9 @@ struct Cluster {
   uint32_t depth = 0;  // of the outer ones; all of them until is_fixed
   bool is_fixed = false;
   bool has_fold = false;
+  // Of folds down columns, which are all alike: sizes and blocks. Nothing: of folds along rows, or of none.
+  std::optional<std::pair<ir::Dim, int64_t>> columns = {};
+  bool has_rows = false;  // folds along rows
   uint32_t parts = 0;  // values computed in it, roots apart
   double work = 0;
   uint32_t next_variable = ir::MaxRank;  // those before are of the roots' axes

@@ -15,11 +15,6 @@ constexpr double CheapWork = 10;
 // Elements that are not neighbors in memory.
 constexpr double ApartWork = 8;
 constexpr size_t MostLeaves = 64;
-// An outer axis is folded with strides, as `reduce` does it. In one block of one chain its lines become lanes of a vector, which
-// read neighbors (measured: up to 2.7 times as fast as making the operand first). With several blocks each line is walked
-// alone, and every tensor that is read so adds cache lines of which one element is used (0.2 to 0.7 times as fast): then the
-// operand is made first, in the order of memory, and so it is with more tensors than this.
-constexpr size_t MostStridedReads = 2;
 
 class Facts {
  public:
@@ -75,11 +70,8 @@ class Facts {
     const auto after = shape.begin() + f_.word(inst, 1) + 1;
     const bool is_inner =
         std::all_of(after, shape.end(), [](ir::Dim dim) { return dim == ir::Dim::Constant(1); });
-    const ValueFacts& operand = facts_[f_.operand(inst, 0).index];
-    const ir::Dim length = shape[static_cast<size_t>(f_.word(inst, 1))];
-    const bool is_one_block = !length.is_symbol() && length.value <= f_.word(inst, 3);
-    return is_inner || (operand.has_map && is_one_block && f_.word(inst, 2) == 1 &&
-                        operand.leaves.size() <= MostStridedReads);
+    // Along other axes targets fold down columns, in one chain (ir/lower/column_folds.h); alone it is better off as it is.
+    return is_inner || (facts_[f_.operand(inst, 0).index].has_map && f_.word(inst, 2) == 1);
   }
 
   double RegionWork(RegionId region) const {

@@ -7,7 +7,7 @@
 
 #include "ir/check/check.h"
 #include "ir/digest.h"
-#include "ir/lanes/fold_match.h"
+#include "ir/lanes/plain_fold.h"
 #include "optimize/normalize/normalize_state.h"
 
 namespace frazil::optimize {
@@ -68,17 +68,17 @@ void CountTop(const Function& function, const Inst& inst, Work& work) {
   }
 }
 
-// Reductions as loops, also those inside of a test whether there are elements.
+// Folds too, also those inside of a test whether there are elements.
 void CountTops(const ir::Program& program, ir::RegionId region, Work& work) {
   const Function& function = program.entry_function();
   for (ir::InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
-    if (inst.op != Op::If) {
-      CountTop(function, inst, work);
-    } else if (const auto fold = ir::MatchFold(program, id)) {
+    if (const auto fold = ir::ReadPlainFold(program, id)) {
       ++work.passes;
       ++work.instructions;
       for (ir::InstId element : fold->element) CountInst(function, function.inst(element), work);
+    } else if (inst.op != Op::If) {
+      CountTop(function, inst, work);
     } else {
       for (uint32_t r = 0; r < inst.regions.count; ++r)
         CountTops(program, Function::region_of(inst, r), work);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/lanes/fold_match.h"
+#include "ir/lanes/plain_fold.h"
 #include "optimize/fold.h"
 #include "optimize/normalize/normalize_state.h"
 #include "optimize/traps.h"
@@ -31,7 +31,6 @@ class Reader {
     const std::array<TermId, 2> own = {index_, zero_};
     first_ = terms_.Apply(Op::Eq, ir::types::Index, ir::types::Bool, {}, own);
     for (uint32_t i = 0; i < function_.param_count(); ++i) TRY_VOID(Declare(i));
-    FindFolds();
     for (ir::InstId id : function_.region(function_.body).insts)
       TRY_VOID(Uniform(function_.inst(id)));
     for (const auto& [param, buffer] : by_param_) state_.buffers[param] = memory_[buffer];
@@ -60,17 +59,6 @@ class Reader {
     return {};
   }
 
-  // Reductions as loops; what they keep in scratch is no slot.
-  void FindFolds() {
-    for (uint32_t i = 0; i < function_.insts.size(); ++i) {
-      if (function_.insts[i].op != Op::If) continue;
-      std::optional<ir::FoldMatch> fold = ir::MatchFold(program_, ir::InstId(i));
-      if (!fold) continue;
-      fold_scratch_.insert({fold->chains.index, fold->blocks.index});
-      folds_.emplace(fold->result.index, std::move(*fold));
-    }
-  }
-
   Result<TermId> Term(const Inst& inst, uint32_t operand) const {
     const TermId term = values_[function_.operand(inst, operand).index];
     if (term == NoTerm) return Refuse(inst, "an operand is neither a scalar nor a whole buffer");
@@ -89,7 +77,8 @@ class Reader {
       case Op::TensorStore: return StoreTensor(inst);
       case Op::Map: return Map(inst);
       case Op::Reduce: return Reduce(inst);
-      case Op::If: return inst.results.count == 1 ? Fold(inst) : WithElements(inst);
+      case Op::Fold: return Fold(inst);
+      case Op::If: return WithElements(inst);
       case Op::Iota: {
         TRY_VOID(CheckShape(inst, inst.type));
         const Type element = inst.type.element();
@@ -109,7 +98,6 @@ class Reader {
         Define(inst, TRY(Term(inst, 0)));
         return {};
       case Op::Alloc: {
-        if (fold_scratch_.contains(ir::Function::result_of(inst).index)) return {};
         TRY_VOID(SetExtent(inst, TRY(Term(inst, 0))));
         state_.has_rows = true;
         const std::vector<uint64_t> zero(ir::WordsOf(inst.type), 0);
@@ -299,11 +287,13 @@ class Reader {
     return {};
   }
 
-  // --- reductions as loops ------------------------------------------------------------------------------------------
+  // --- folds -----------------------------------------------------------------------------------------------------
   Result<void> Fold(const Inst& inst) {
-    const auto found = folds_.find(ir::Function::result_of(inst).index);
-    if (found == folds_.end()) return Refuse(inst, "has no place in a map or a reduction");
-    const ir::FoldMatch& fold = found->second;
+    const ir::InstId id = function_.values[ir::Function::result_of(inst).index].def;
+    const std::optional<ir::PlainFold> found = ir::ReadPlainFold(program_, id);
+    if (!found)
+      return Refuse(inst, "its elements are more than loads at their index and computing");
+    const ir::PlainFold& fold = *found;
     const TermId count = values_[fold.count.index];
     if (count == NoTerm) return Refuse(inst, "the number of elements is no uniform scalar");
     TRY_VOID(SetExtent(inst, count));
@@ -372,8 +362,6 @@ class Reader {
   std::map<uint32_t, TermId> memory_;    // by value of a buffer
   std::map<uint32_t, uint32_t> params_;  // by value of a buffer parameter: its ordinal
   std::map<uint32_t, uint32_t> by_param_;
-  std::map<uint32_t, ir::FoldMatch> folds_;  // by value of the result
-  std::set<uint32_t> fold_scratch_;          // by value of a buffer
   std::set<uint32_t>
       headed_;  // buffers whose element 0 was written on its own since the last pass over them
 };

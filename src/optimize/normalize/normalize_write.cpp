@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "ir/builder.h"
-#include "ir/lower/fold.h"
 #include "optimize/normalize/normalize_state.h"
 
 namespace frazil::optimize {
@@ -229,12 +228,12 @@ class Writer {
     return Type::Tensor(element, builder_.AddShape({ir::Dim::Symbol(state_.extent_param.value())}));
   }
 
-  // Without a parameter that a tensor's dimension can name, as loops; whoever made the term had loops too.
+  // Without a parameter that a tensor's dimension can name.
   ValueId WriteFold(const NormalTerm& reduce, TermId child) {
     const ValueId extent = Uniform(state_.extent);
-    return ir::EmitFold(
-        builder_, static_cast<ir::ReduceKind>(reduce.words[0]), reduce.result, extent,
-        [&](ValueId i) {
+    return builder_.Fold(
+        static_cast<ir::ReduceKind>(reduce.words[0]), reduce.result, extent, reduce.words[2],
+        reduce.words[3], [&](ValueId i) {
           Written written;
           return Element(child, written, [&](const NormalTerm& term) {
             return term.kind == Kind::Index

@@ -32,7 +32,7 @@ Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const ir::Program&
 
 // Folds have a form of their own in vectors (folds.h).
 Result<ir::Program> Lowered(const ir::Program& program) {
-  return ir::LowerForTarget(program, {}, ir::Folds::Keep);
+  return ir::LowerForTarget(program, {}, ir::Folds::KeepRows);
 }
 
 class NativeTarget : public exec::Target {
