@@ -1,0 +1,69 @@
+// Large tensor programs by calls: cut into forms with symbols for sizes, each looked up (in this process, in the store) or made and
+// judged once by the improve loop, then the plan is proved and linked. A second region of the same forms compiles nothing.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "engine/admit.h"
+#include "engine/worker/worker.h"
+#include "exec/plan/plan_code.h"
+#include "ir/signed_program.h"
+#include "store/store.h"
+
+namespace frazil::engine {
+
+// Judged forms by the programs that they answer for. Any thread; one that is missing is made by the first who asks.
+class FormBook {
+ public:
+  using Form = verify::Verified<exec::CompiledForm>;
+  // The improve loop: Worker::Improve, or ImproveHere in tools that have the compiler.
+  using Work = std::function<Result<WorkReply>(const WorkRequest& request)>;
+
+  // `store`: null: none. `toolchain`: of whoever works. An empty `work` makes nothing.
+  FormBook(store::Store* store, std::string toolchain, Work work);
+
+  struct Entry {
+    Form form;
+    std::shared_ptr<const exec::NativeCode> code;
+  };
+  Result<Entry> Get(const exec::PlanForm& form);
+
+  store::Store* store() const { return store_; }
+  const verify::InstallKey& key() const { return key_; }
+  store::StoreKey KeyOf(const std::string& exact, std::string_view target) const;
+
+  struct Counts {
+    uint64_t known = 0, stored = 0, made = 0;
+  };
+  Counts counts() const;
+
+ private:
+  std::optional<Form> FromStore(const exec::PlanForm& form, const verify::Policy& policy) const;
+  Result<Form> Make(const exec::PlanForm& form, const verify::Policy& policy) const;
+
+  store::Store* store_;
+  std::string toolchain_;
+  Work work_;
+  verify::InstallKey key_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+  Counts counts_;
+};
+
+// A program whose answer is a plan, admitted like any other form.
+struct CallsForm {
+  Admitted admitted;
+  std::shared_ptr<const exec::PlanCode> code;
+  bool is_stored = false;  // nothing was judged: this installation has done so before
+  double cut_ms = 0, forms_ms = 0, judge_ms = 0, link_ms = 0;
+};
+
+// From the store, or cut, proved and kept there. `fuse`: as optimize::CutIntoCalls.
+Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book, bool fuse = true);
+
+}  // namespace frazil::engine
