@@ -1,6 +1,9 @@
 // From a program to a plan that answers as the interpreter does, with forms that are made once.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <thread>
+
 #include "engine/calls.h"
 #include "exec/meaning/interpreter.h"
 #include "exec/random_arguments.h"
@@ -13,13 +16,34 @@
 namespace frazil::plans_test {
 namespace {
 
-TEST(Calls, AnMlpIsProved) {
-  const ir::Program program = Parse(Mlp(64, {64, 128, 64, 64}));
-  const auto cut = optimize::CutIntoCalls(program);
-  ASSERT_TRUE(cut) << cut.error().message;
-  std::printf("%s\n", exec::PrintPlan(cut->plan).c_str());
-  const verify::Verdict verdict = verify::VerifyPlan(cut->program, cut->plan);
-  EXPECT_EQ(verify::VerdictName(verdict), "proved") << verify::Describe(verdict);
+using engine::FormBook;
+using testing::HasSubstr;
+
+// The improve loop in this process, and how often it was asked.
+struct Compiler {
+  int asked = 0;
+  FormBook::Work Work() {
+    return [this](const engine::WorkRequest& request) {
+      ++asked;
+      return engine::ImproveHere(request, *targets::native::MakeNativeTarget());
+    };
+  }
+};
+
+TEST(Calls, AnMlpIsAdmittedAndItsFormsServeOthers) {
+  Compiler compiler;
+  FormBook book(nullptr, "test", compiler.Work());
+  for (const ir::Program& program : {Parse(Mlp(8, {16, 24, 8, 8})), Parse(Mlp(5, {32, 9, 33, 17})),
+                                     Parse(Mlp(64, {64, 64, 64}))}) {
+    const int before = compiler.asked;
+    const auto source = ir::SignedProgram::Of(program);
+    const auto calls = engine::MakeCalls(*source, book);
+    ASSERT_TRUE(calls) << calls.error().message;
+    std::printf("cut %.3f forms %.3f judge %.3f link %.3f ms, asked %d\n", calls->cut_ms,
+                calls->forms_ms, calls->judge_ms, calls->link_ms, compiler.asked);
+    std::printf("%s\n", verify::Describe(calls->admitted.form().evidence()).c_str());
+    EXPECT_EQ(compiler.asked, before == 0 ? 3 : before) << "forms are made once";
+  }
 }
 
 }  // namespace

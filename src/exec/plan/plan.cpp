@@ -110,24 +110,4 @@ Result<Plan> ParsePlan(std::string_view bytes) {
   return plan;
 }
 
-std::optional<uint64_t> ElementsOf(const ir::Function& form, ir::Type tensor,
-                                   const PlanStep& step) {
-  uint64_t count = 1;
-  for (const ir::Dim dim : form.shape(tensor)) {
-    int64_t size = dim.value;
-    if (dim.is_symbol()) {
-      if (dim.param() >= step.arguments.size()) return std::nullopt;
-      const auto* scalar = std::get_if<PlanScalar>(&step.arguments[dim.param()]);
-      if (scalar == nullptr || scalar->kind != PlanScalar::Kind::Constant ||
-          scalar->words.size() != 1)
-        return std::nullopt;
-      size = static_cast<int64_t>(scalar->words[0]);
-    }
-    if (size < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(size), &count) ||
-        count > (uint64_t{1} << 48))
-      return std::nullopt;
-  }
-  return count;
-}
-
 }  // namespace frazil::exec

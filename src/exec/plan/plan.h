@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -81,8 +80,5 @@ Result<Plan> ParsePlan(std::string_view bytes);
 
 // For people: the steps, a line each, the memory, and the forms behind them.
 std::string PrintPlan(const Plan& plan);
-
-// How many elements a tensor of a form has under a step's arguments; nothing where a size is no constant, or too large.
-std::optional<uint64_t> ElementsOf(const ir::Function& form, ir::Type tensor, const PlanStep& step);
 
 }  // namespace frazil::exec

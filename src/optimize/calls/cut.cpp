@@ -174,6 +174,11 @@ class Cutter {
       return !ParamOf(value) && !scalars_.contains(value.index);
     };
     StepFunction step = TRY(MakeStepFunction(program_, inst, is_part, is_outer_));
+    // A form without tensors has no normal form of elements: elements are read once more.
+    if (step.tensors.empty() && inst.results.count == 1 && !inst.type.is_tensor()) {
+      const auto is_any = [&](ValueId value) { return !ParamOf(value); };
+      step = TRY(MakeStepFunction(program_, inst, is_any, is_outer_));
+    }
     Use use;
     const auto number = static_cast<uint32_t>(plan_.steps.size());
     for (uint32_t i = 0; i < inst.results.count; ++i) {
@@ -190,6 +195,9 @@ class Cutter {
     for (uint32_t i = 0; i < inst.operands.count; ++i) {
       const ValueId value = function_.operand(inst, i);
       if (!function_.type(value).is_tensor()) {
+        const InstId def = function_.values[value.index].def;
+        if (def.valid() && function_.inst(def).op != Op::Const && !scalars_.contains(value.index))
+          TRY_VOID(AddStep(function_.inst(def)));
         plan_.scalar_results.push_back(TRY(ScalarOf(value)));
         continue;
       }

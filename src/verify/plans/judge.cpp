@@ -59,7 +59,8 @@ class PlanJudge {
     }
     TRY_VOID(Results());
     for (const uint32_t place : slicer_.may_trap())
-      if (!covered_.contains(place)) return Wrong("something that may trap is left out");
+      if (!covered_.contains(place) && !NeverTraps(TRY(slicer_.Alone(place))))
+        return Wrong("something that may trap is left out");
     return {};
   }
 
@@ -95,7 +96,7 @@ class PlanJudge {
   // The form's tensor and the place are as large, and the place is one.
   Result<void> Fits(const Function& form, Type tensor, const PlanPlace& place) const {
     if (std::string why = memory_.Misplaced(place); !why.empty()) return Wrong(std::move(why));
-    const std::optional<uint64_t> elements = exec::ElementsOf(form, tensor, plan_.steps[step_]);
+    const std::optional<uint64_t> elements = plans::ElementsOf(form, tensor, plan_.steps[step_]);
     if (!elements || *elements * ir::BytesOf(tensor.element()) != place.bytes)
       return Wrong("a tensor is not as large as its place");
     return {};

@@ -16,6 +16,26 @@ std::optional<uint64_t> BytesOfTensor(const ir::Function& function, ir::Type ten
   return bytes;
 }
 
+std::optional<uint64_t> ElementsOf(const ir::Function& form, ir::Type tensor,
+                                   const exec::PlanStep& step) {
+  uint64_t count = 1;
+  for (const ir::Dim dim : form.shape(tensor)) {
+    int64_t size = dim.value;
+    if (dim.is_symbol()) {
+      if (dim.param() >= step.arguments.size()) return std::nullopt;
+      const auto* scalar = std::get_if<exec::PlanScalar>(&step.arguments[dim.param()]);
+      if (scalar == nullptr || scalar->kind != exec::PlanScalar::Kind::Constant ||
+          scalar->words.size() != 1)
+        return std::nullopt;
+      size = static_cast<int64_t>(scalar->words[0]);
+    }
+    if (size < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(size), &count) ||
+        count > (uint64_t{1} << 48))
+      return std::nullopt;
+  }
+  return count;
+}
+
 AbstractMemory::AbstractMemory(const ir::Function& entry, uint64_t arena_bytes) {
   sizes_[{PlanPlace::Room::Arena, 0}] = arena_bytes;
   for (uint32_t i = 0; i < entry.param_count(); ++i) {

@@ -43,4 +43,8 @@ class AbstractMemory {
 // Of constant sizes; nothing where a size is a symbol or the bytes are too many.
 std::optional<uint64_t> BytesOfTensor(const ir::Function& function, ir::Type tensor);
 
+// How many elements a tensor of a form has under a step's arguments; nothing where a size is no constant, or too large.
+std::optional<uint64_t> ElementsOf(const ir::Function& form, ir::Type tensor,
+                                   const exec::PlanStep& step);
+
 }  // namespace frazil::verify::plans

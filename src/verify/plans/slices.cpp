@@ -96,4 +96,15 @@ Result<Slice> Slicer::Of(std::span<const ValueId> given, std::span<const ValueId
   return slice;
 }
 
+Result<ir::Program> Slicer::Alone(uint32_t place) const {
+  const Inst& inst = function_.inst(function_.region(function_.body).insts[place]);
+  std::vector<ValueId> needed, given, made;
+  Need(inst, needed);
+  for (const ValueId value : needed)
+    if (std::ranges::find(given, value) == given.end()) given.push_back(value);
+  for (uint32_t i = 0; i < inst.results.count; ++i) made.push_back(Function::result_of(inst, i));
+  if (made.empty()) return Fail(Diag::NotAdmitted, "something that has an effect is left out");
+  return TRY(Of(given, made)).program;
+}
+
 }  // namespace frazil::verify::plans

@@ -22,6 +22,8 @@ class Slicer {
 
   // Fails where something else than the given values would be needed.
   Result<Slice> Of(std::span<const ir::ValueId> given, std::span<const ir::ValueId> wanted) const;
+  // One instruction of the body, from all that it needs.
+  Result<ir::Program> Alone(uint32_t place) const;
   // Of the whole body those whose op may trap.
   const std::set<uint32_t>& may_trap() const { return may_trap_; }
 
