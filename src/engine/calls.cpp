@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 
@@ -38,30 +39,15 @@ verify::InstallKey OwnKey() {
 std::string Level() { return std::string(exec::CpuLevelName(exec::HostLevel())); }
 
 // Each form was compared with the interpreter on a call of its own, and a sequence of calls takes the sum of their times.
-exec::CallTime CostOf(const exec::Plan& plan, std::span<const FormBook::Form> forms) {
+exec::CallTime CostOf(const exec::Plan& plan, std::span<const dispatch::JudgedCode> parts) {
   exec::CallTime total;
   for (const exec::PlanStep& step : plan.steps) {
-    const auto* cost = std::get_if<exec::CallTime>(&forms[step.form]->cost);
+    const auto* cost = std::get_if<exec::CallTime>(&parts[step.form].form()->cost);
     if (cost == nullptr) continue;
     total.ns_per_call += cost->ns_per_call;
     total.reference_ns += cost->reference_ns;
   }
   return total;
-}
-
-struct Linked {
-  std::vector<FormBook::Form> forms;
-  std::vector<std::shared_ptr<const exec::NativeCode>> codes;
-};
-
-Result<Linked> FormsOf(const exec::Plan& plan, FormBook& book) {
-  Linked linked;
-  for (const exec::PlanForm& form : plan.forms) {
-    FormBook::Entry entry = TRY(book.Get(form));
-    linked.forms.push_back(std::move(entry.form));
-    linked.codes.push_back(std::move(entry.code));
-  }
-  return linked;
 }
 
 exec::CompiledForm FormOf(const ir::SignedProgram& source, const optimize::Cut& cut) {
@@ -77,30 +63,18 @@ exec::CompiledForm FormOf(const ir::SignedProgram& source, const optimize::Cut& 
   return form;
 }
 
-Result<Admitted> AdmitOrSay(const FormBook::Form& form, const verify::Policy& policy) {
-  std::expected<Admitted, std::string> admitted = Admit(form, nullptr, policy);
-  if (!admitted) return Fail(Diag::NotAdmitted, admitted.error());
-  return std::move(*admitted);
-}
-
-// What was judged here before is linked again: its forms may have become other code of the same programs.
+// Its forms may have become other code of the same programs in the meantime.
 std::optional<CallsForm> FromStore(const ir::SignedProgram& source, FormBook& book,
                                    const verify::Policy& policy) {
   if (book.store() == nullptr) return std::nullopt;
   Laps laps;
-  const auto form =
-      book.store()->FindVerified(book.KeyOf(source.exact(), verify::CallsTarget), policy);
+  auto form = book.store()->FindVerified(book.KeyOf(source.exact(), verify::CallsTarget), policy);
   if (!form) return std::nullopt;
   const Result<exec::Plan> plan = exec::ParsePlan((*form)->payload);
   if (!plan) return std::nullopt;
-  Result<Linked> linked = FormsOf(*plan, book);
-  Result<Admitted> admitted = AdmitOrSay(*form, policy);
-  if (!linked || !admitted) return std::nullopt;
-  auto code = exec::PlanCode::Link(source.program(), *plan, std::move(linked->codes));
-  if (!code) return std::nullopt;
-  CallsForm calls{std::move(*admitted), std::move(*code), true};
-  calls.link_ms = laps.Next();
-  return calls;
+  Result<std::vector<dispatch::JudgedCode>> parts = book.GetAll(*plan);
+  if (!parts) return std::nullopt;
+  return CallsForm{std::move(*form), std::move(*parts), true, 0, laps.Next(), 0};
 }
 
 }  // namespace
@@ -156,7 +130,7 @@ Result<FormBook::Form> FormBook::Make(const exec::PlanForm& form,
   return made;
 }
 
-Result<FormBook::Entry> FormBook::Get(const exec::PlanForm& form) {
+Result<dispatch::JudgedCode> FormBook::Get(const exec::PlanForm& form) {
   const std::lock_guard lock(mutex_);
   if (const auto known = entries_.find(form.exact); known != entries_.end()) {
     ++counts_.known;
@@ -166,34 +140,63 @@ Result<FormBook::Entry> FormBook::Get(const exec::PlanForm& form) {
   std::optional<Form> found = FromStore(form, policy);
   ++(found ? counts_.stored : counts_.made);
   if (!found) found = TRY(Make(form, policy));
-  auto code = TRY(exec::NativeCode::Map(TRY(exec::ParseImage((*found)->payload))));
-  return entries_.emplace(form.exact, Entry{std::move(*found), std::move(code)}).first->second;
+  return entries_.emplace(form.exact, TRY(dispatch::JudgedCode::Map(*found))).first->second;
+}
+
+Result<std::vector<dispatch::JudgedCode>> FormBook::GetAll(const exec::Plan& plan) {
+  std::vector<dispatch::JudgedCode> codes;
+  for (const exec::PlanForm& form : plan.forms) codes.push_back(TRY(Get(form)));
+  return codes;
 }
 
 Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book, bool fuse) {
   const verify::Policy policy = verify::Policy::Default(source.program());
   if (std::optional<CallsForm> stored = FromStore(source, book, policy)) return std::move(*stored);
   Laps laps;
-  optimize::Cut cut = TRY(optimize::CutIntoCalls(source.program(), fuse));
+  const optimize::Cut cut = TRY(optimize::CutIntoCalls(source.program(), fuse));
   const double cut_ms = laps.Next();
-  Linked linked = TRY(FormsOf(cut.plan, book));
+  std::vector<dispatch::JudgedCode> parts = TRY(book.GetAll(cut.plan));
   const double forms_ms = laps.Next();
   exec::CompiledForm form = FormOf(source, cut);
   form.toolchain = book.KeyOf(form.source_exact, verify::CallsTarget).toolchain;
-  form.cost = CostOf(cut.plan, linked.forms);
-  const ir::Candidate candidate{cut.program, {}, {}, "calls"};
-  const verify::Examined examined =
-      TRY(verify::ExaminePlan(source.program(), candidate, std::move(form), linked.forms, policy));
+  form.cost = CostOf(cut.plan, parts);
+  std::vector<FormBook::Form> forms;
+  for (const dispatch::JudgedCode& part : parts) forms.push_back(part.form());
+  verify::Examined examined = TRY(verify::ExaminePlan(
+      source.program(), {cut.program, {}, {}, "calls"}, std::move(form), forms, policy));
   if (!examined.form) return Fail(Diag::NotAdmitted, examined.refusal);
-  Admitted admitted = TRY(AdmitOrSay(*examined.form, policy));
   const double judge_ms = laps.Next();
-  auto code = TRY(exec::PlanCode::Link(source.program(), cut.plan, std::move(linked.codes)));
-  const double link_ms = laps.Next();
   if (book.store() != nullptr)
     book.store()->Put(book.KeyOf(source.exact(), verify::CallsTarget),
                       verify::Seal(*examined.form, book.key()));
-  return CallsForm{
-      std::move(admitted), std::move(code), false, cut_ms, forms_ms, judge_ms, link_ms};
+  return CallsForm{std::move(*examined.form), std::move(parts), false, cut_ms, forms_ms, judge_ms};
+}
+
+bool WantsCalls(const ir::Program& source) {
+  // An element op takes the interpreter 19 ns, and a judge runs it on a hundred inputs.
+  constexpr double LeastWork = 1 << 17;
+  const ir::Function& f = source.entry_function();
+  double work = 0;
+  for (const ir::InstId id : f.region(f.body).insts) {
+    const ir::Inst& inst = f.inst(id);
+    double most = 0;
+    const auto count = [&](ir::ValueId value) {
+      if (!f.type(value).is_tensor()) return;
+      double elements = 1;
+      for (const ir::Dim dim : f.shape(f.type(value))) {
+        if (dim.is_symbol()) return;
+        elements *= static_cast<double>(dim.value);
+      }
+      most = std::max(most, elements);
+    };
+    for (const ir::ValueId operand : f.operands_of(inst)) count(operand);
+    for (uint32_t i = 0; i < inst.results.count; ++i) count(ir::Function::result_of(inst, i));
+    if (inst.op == ir::Op::Matmul || inst.op == ir::Op::MatmulFast)
+      if (const ir::Dim depth = f.shape(f.type(f.operand(inst, 0))).back(); !depth.is_symbol())
+        most *= static_cast<double>(depth.value);
+    work += most;
+  }
+  return work >= LeastWork;
 }
 
 }  // namespace frazil::engine

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "engine/admit.h"
+#include "dispatch/calls.h"
 #include "engine/worker/worker.h"
-#include "exec/plan/plan_code.h"
 #include "ir/signed_program.h"
 #include "store/store.h"
 
@@ -24,14 +24,11 @@ class FormBook {
   // The improve loop: Worker::Improve, or ImproveHere in tools that have the compiler.
   using Work = std::function<Result<WorkReply>(const WorkRequest& request)>;
 
-  // `store`: null: none. `toolchain`: of whoever works. An empty `work` makes nothing.
+  // `store`: null: none. `toolchain`: of whoever works, as his forms say it. An empty `work` makes nothing.
   FormBook(store::Store* store, std::string toolchain, Work work);
 
-  struct Entry {
-    Form form;
-    std::shared_ptr<const exec::NativeCode> code;
-  };
-  Result<Entry> Get(const exec::PlanForm& form);
+  Result<dispatch::JudgedCode> Get(const exec::PlanForm& form);
+  Result<std::vector<dispatch::JudgedCode>> GetAll(const exec::Plan& plan);
 
   store::Store* store() const { return store_; }
   const verify::InstallKey& key() const { return key_; }
@@ -51,19 +48,22 @@ class FormBook {
   Work work_;
   verify::InstallKey key_;
   mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;
+  std::map<std::string, dispatch::JudgedCode> entries_;
   Counts counts_;
 };
 
-// A program whose answer is a plan, admitted like any other form.
+// A verified plan of a program, with the code that it calls.
 struct CallsForm {
-  Admitted admitted;
-  std::shared_ptr<const exec::PlanCode> code;
+  verify::Verified<exec::CompiledForm> form;
+  std::vector<dispatch::JudgedCode> parts;
   bool is_stored = false;  // nothing was judged: this installation has done so before
-  double cut_ms = 0, forms_ms = 0, judge_ms = 0, link_ms = 0;
+  double cut_ms = 0, forms_ms = 0, judge_ms = 0;
 };
 
 // From the store, or cut, proved and kept there. `fuse`: as optimize::CutIntoCalls.
 Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book, bool fuse = true);
+
+// So much work that no judge could run all of it on the interpreter often enough, in ops that can be forms of their own.
+bool WantsCalls(const ir::Program& source);
 
 }  // namespace frazil::engine
