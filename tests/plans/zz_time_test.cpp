@@ -50,3 +50,29 @@ TEST(Time, Parts) {
 }
 }  // namespace
 }  // namespace frazil::plans_test
+#include "targets/native/native.h"
+#include "exec/native/native_code.h"
+#include <cstdio>
+namespace frazil::plans_test { namespace {
+TEST(Time, Matmul) {
+  auto old = verify::RegisterObserver({});
+  const char* text = R"(frz 1
+func @main(%0: index, %1: index, %2: index, %3: tensor<f32, [%0, %1]>, %4: tensor<f32, [%1, %2]>) -> (tensor<f32, [%0, %2]>) {
+  %5 = matmul %3, %4 : tensor<f32, [%0, %2]>
+  return %5
+}
+)";
+  auto native = targets::native::MakeNativeTarget();
+  for (bool tuned : {false, true}) {
+    exec::EmitOptions o; o.style = tuned ? exec::CodeStyle::Tuned : exec::CodeStyle::Quick; o.level = exec::HostLevel();
+    auto a = *native->Emit(Parse(text), o);
+    auto image = *exec::ParseImage(a.bytes);
+    FILE* f = std::fopen(tuned ? "/tmp/mm_tuned.bin" : "/tmp/mm_quick.bin", "wb"); std::fwrite(image.code.data(), 1, image.code.size(), f); std::fclose(f);
+    std::printf("entry %u size %zu\n", image.entry_offset, image.code.size());
+    engine::WorkRequest r; r.program = text; r.policy = verify::Policy::Default(Parse(text)); r.tuned = tuned; r.timeout_ms = 30000;
+    auto reply = engine::ImproveHere(r, *native);
+    std::printf("tuned %d\n%s\n compile %.0f verify %.0f price %.0f\n", tuned, reply->log().c_str(), reply->compile_ms, reply->verify_ms, reply->price_ms);
+  }
+  verify::RegisterObserver(old);
+}
+}}
