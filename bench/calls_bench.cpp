@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <optional>
 
 #include "engine/calls.h"
 #include "exec/call_words.h"
@@ -82,19 +83,21 @@ FRAZIL_FIGURE(calls_from_program) {
           "<= 5 ms", ms <= 5});
 }
 
-FRAZIL_FIGURE(calls_per_step) {
-  // So small that a form takes nothing.
-  const ir::Program program = Layers(32, 2, 2);
+// A plan, and its forms alone with their words laid out by hand in the same order.
+struct Peers {
+  double plan_ns = 0, forms_ns = 0;  // of a call
+  double steps = 0;
+};
+
+std::optional<Peers> Compare(const ir::Program& program, int times) {
   const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), Book());
-  if (!calls) return;
+  if (!calls) return std::nullopt;
   const auto code = dispatch::LinkCalls(calls->form, calls->parts, program);
   const auto plan = exec::ParsePlan(calls->form->payload);
   Call call(program);
-  constexpr int Times = 2000;
-  // The forms alone, with their words laid out by hand in the same order.
   std::vector<std::vector<uint64_t>> words;
   std::vector<exec::NativeEntry> entries;
-  std::vector<float> arena(1 << 12);
+  std::vector<char> arena(plan->arena_bytes + 64);
   for (const exec::PlanStep& step : plan->steps) {
     entries.push_back(calls->parts[step.form].code()->entry());
     std::vector<uint64_t>& own = words.emplace_back();
@@ -117,20 +120,36 @@ FRAZIL_FIGURE(calls_per_step) {
   exec::NativeRun run;
   uint64_t results[1];
   double with = 1e300, without = 1e300;
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < 25; ++round) {
     with = std::min(with, LeastMs(1, [&] {
-                      for (int i = 0; i < Times; ++i) (*code)->Call(call.words.data(), results);
+                      for (int i = 0; i < times; ++i) (*code)->Call(call.words.data(), results);
                     }));
     without = std::min(without, LeastMs(1, [&] {
-                         for (int i = 0; i < Times; ++i)
+                         for (int i = 0; i < times; ++i)
                            for (size_t s = 0; s < entries.size(); ++s)
                              entries[s](words[s].data(), results, &run);
                        }));
   }
-  const double steps = static_cast<double>(plan->steps.size()) * Times;
-  const double ns = 1e6 * (with - without) / steps;
-  Report({"calls", "a step beside its form", ns, "ns", "the forms alone", 1e6 * without / steps,
-          "<= 30 ns", ns <= 30});
+  return Peers{1e6 * with / times, 1e6 * without / times, static_cast<double>(plan->steps.size())};
+}
+
+FRAZIL_FIGURE(calls_per_step) {
+  // So small that a form takes nothing.
+  const auto peers = Compare(Layers(32, 2, 2), 2000);
+  if (!peers) return;
+  const double ns = (peers->plan_ns - peers->forms_ns) / peers->steps;
+  Report({"calls", "a step beside its form", ns, "ns", "the form alone",
+          peers->forms_ns / peers->steps, "<= 30 ns", ns <= 30});
+}
+
+FRAZIL_FIGURE(calls_layers) {
+  for (const int width : {64, 256}) {
+    const auto peers = Compare(Layers(3, 64, width), width == 64 ? 200 : 20);
+    if (!peers) return;
+    const double share = peers->plan_ns / peers->forms_ns;
+    Report({"calls", fmt::format("3 layers of 64 x {}", width), 1e-3 * peers->plan_ns, "us",
+            "its forms alone", 1e-3 * peers->forms_ns, "<= 1.03 of them", share <= 1.03});
+  }
 }
 
 }  // namespace

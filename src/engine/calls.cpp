@@ -6,6 +6,7 @@
 #include <chrono>
 #include <random>
 
+#include "base/sha256.h"
 #include "ir/digest.h"
 #include "ir/text/text.h"
 #include "optimize/calls/cut.h"
@@ -107,8 +108,8 @@ std::optional<FormBook::Form> FormBook::FromStore(const exec::PlanForm& form,
   return found;
 }
 
-Result<FormBook::Form> FormBook::Make(const exec::PlanForm& form,
-                                      const verify::Policy& policy) const {
+Result<FormBook::Form> FormBook::Make(const exec::PlanForm& form, const verify::Policy& policy,
+                                      Origin& origin) const {
   if (!work_) return Fail(Diag::NotAdmitted, "a form is not known, and nobody here makes any");
   WorkRequest request;
   request.program = ir::PrintText(*form.program);
@@ -126,7 +127,12 @@ Result<FormBook::Form> FormBook::Make(const exec::PlanForm& form,
   expected.profile = Level();
   expected.policy = policy;
   Form made = TRY(verify::Readmit(reply.sealed, key_, expected));
-  if (store_ != nullptr) store_->Put(KeyOf(form.exact, "native"), reply.sealed);
+  origin.worker = reply.worker;
+  if (store_ != nullptr) {
+    origin.key = KeyOf(form.exact, "native");
+    origin.content = Sha256Hex(reply.sealed);
+    store_->Put(*origin.key, reply.sealed);
+  }
   return made;
 }
 
@@ -134,13 +140,26 @@ Result<dispatch::JudgedCode> FormBook::Get(const exec::PlanForm& form) {
   const std::lock_guard lock(mutex_);
   if (const auto known = entries_.find(form.exact); known != entries_.end()) {
     ++counts_.known;
-    return known->second;
+    return known->second.code;
   }
   const verify::Policy policy = verify::Policy::Default(*form.program);
+  Origin origin;
   std::optional<Form> found = FromStore(form, policy);
   ++(found ? counts_.stored : counts_.made);
-  if (!found) found = TRY(Make(form, policy));
-  return entries_.emplace(form.exact, TRY(dispatch::JudgedCode::Map(*found))).first->second;
+  if (!found) found = TRY(Make(form, policy, origin));
+  Entry entry{TRY(dispatch::JudgedCode::Map(*found)), std::move(origin)};
+  return entries_.emplace(form.exact, std::move(entry)).first->second.code;
+}
+
+FormBook::Origin FormBook::OriginOf(const std::string& exact) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = entries_.find(exact);
+  return known == entries_.end() ? Origin() : known->second.origin;
+}
+
+void FormBook::Forget(uint64_t worker) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const auto& entry) { return entry.second.origin.worker == worker; });
 }
 
 Result<std::vector<dispatch::JudgedCode>> FormBook::GetAll(const exec::Plan& plan) {

@@ -5,11 +5,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/system/fork.h"
 #include "dispatch/calls.h"
 #include "engine/worker/worker.h"
 #include "ir/signed_program.h"
@@ -30,6 +30,16 @@ class FormBook {
   Result<dispatch::JudgedCode> Get(const exec::PlanForm& form);
   Result<std::vector<dispatch::JudgedCode>> GetAll(const exec::Plan& plan);
 
+  // Who made a form in this process (WorkReply::worker; 0: nobody did, or it came from the store), and where it is kept.
+  struct Origin {
+    uint64_t worker = 0;
+    std::optional<store::StoreKey> key = {};
+    std::string content = {};  // digest of what is kept there
+  };
+  Origin OriginOf(const std::string& exact) const;
+  // What a worker made that was caught is not used again.
+  void Forget(uint64_t worker);
+
   store::Store* store() const { return store_; }
   const verify::InstallKey& key() const { return key_; }
   store::StoreKey KeyOf(const std::string& exact, std::string_view target) const;
@@ -41,14 +51,18 @@ class FormBook {
 
  private:
   std::optional<Form> FromStore(const exec::PlanForm& form, const verify::Policy& policy) const;
-  Result<Form> Make(const exec::PlanForm& form, const verify::Policy& policy) const;
+  Result<Form> Make(const exec::PlanForm& form, const verify::Policy& policy, Origin& origin) const;
 
   store::Store* store_;
   std::string toolchain_;
   Work work_;
   verify::InstallKey key_;
-  mutable std::mutex mutex_;
-  std::map<std::string, dispatch::JudgedCode> entries_;
+  struct Entry {
+    dispatch::JudgedCode code;
+    Origin origin;
+  };
+  mutable ForkMutex mutex_;
+  std::map<std::string, Entry> entries_;
   Counts counts_;
 };
 

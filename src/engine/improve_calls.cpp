@@ -19,6 +19,7 @@ bool Improver::FromCalls(Site& site) {
   Result<CallsForm> calls = MakeCalls(*site.impl_->signed_source, *book_);
   TellComplaint(site);
   if (!calls) {
+    DistrustCaught(site);
     Tell(site, Verb::Refuse, calls.error().message, "calls");
     return false;
   }
@@ -32,8 +33,16 @@ bool Improver::FromCalls(Site& site) {
                    after.made - before.made, calls->forms_ms,
                    verify::Describe(calls->form.evidence())),
        "calls");
-  const auto done = AdmitForm(site, calls->form, "calls");
-  return done.has_value();
+  if (!AdmitForm(site, calls->form, "calls")) return false;
+  // A plan is proved here; whoever made the code that it calls vouches for it.
+  std::lock_guard lock(mutex_);
+  for (const dispatch::JudgedCode& part : calls->parts) {
+    FormBook::Origin origin = book_->OriginOf(part.form()->source_exact);
+    if (origin.worker == 0) continue;
+    vouched_.push_back({origin.worker, site.weak_from_this(), calls->form->candidate_exact,
+                        calls->form->guard, std::move(origin.key), std::move(origin.content)});
+  }
+  return true;
 }
 
 Result<std::shared_ptr<const dispatch::Solid>> Improver::MakeSolid(const Site& site,

@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/result.h"
+#include "base/system/fork.h"
 #include "exec/native/native_code.h"
 #include "exec/plan/plan.h"
 #include "exec/target.h"
@@ -77,7 +77,7 @@ class PlanCode {
   uint64_t arena_bytes_ = 0;
 
   mutable std::atomic<Instance*> ready_ = nullptr;  // the one that was used last
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> spare_;
 };
 
