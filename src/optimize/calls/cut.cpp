@@ -136,12 +136,10 @@ class Cutter {
     return scalar;
   }
 
-  uint32_t FormOf(ir::Program program) {
-    std::string exact = ir::ExactDigest(program);
-    const auto [at, is_new] = forms_.try_emplace(exact, static_cast<uint32_t>(plan_.forms.size()));
-    if (is_new)
-      plan_.forms.push_back(
-          {std::move(exact), std::make_shared<const ir::Program>(std::move(program))});
+  uint32_t FormOf(const KnownForm& form) {
+    const auto [at, is_new] =
+        forms_.try_emplace(form.exact, static_cast<uint32_t>(plan_.forms.size()));
+    if (is_new) plan_.forms.push_back({form.exact, form.program});
     return at->second;
   }
 
@@ -162,7 +160,7 @@ class Cutter {
     }
     for (const ValueId value : use.makes)
       lifetimes_[value.index].last = std::max(lifetimes_[value.index].last, plan_.steps.size() - 1);
-    made.form = FormOf(std::move(step.program));
+    made.form = FormOf(step.form);
     uses_.push_back(std::move(use));
     return {};
   }
@@ -173,11 +171,11 @@ class Cutter {
     const auto is_part = [&](ValueId value) {
       return !ParamOf(value) && !scalars_.contains(value.index);
     };
-    StepFunction step = TRY(MakeStepFunction(program_, inst, is_part, is_outer_));
+    StepFunction step = TRY(MakeStepFunction(program_, inst, is_part, is_outer_, known_));
     // A form without tensors has no normal form of elements: elements are read once more.
     if (step.tensors.empty() && inst.results.count == 1 && !inst.type.is_tensor()) {
       const auto is_any = [&](ValueId value) { return !ParamOf(value); };
-      step = TRY(MakeStepFunction(program_, inst, is_any, is_outer_));
+      step = TRY(MakeStepFunction(program_, inst, is_any, is_outer_, known_));
     }
     Use use;
     const auto number = static_cast<uint32_t>(plan_.steps.size());
@@ -212,7 +210,7 @@ class Cutter {
       use.copies_to = static_cast<int32_t>(result);
       use.makes = {};
       copied_.push_back(value);
-      TRY_VOID(Add(TRY(MakeCopyFunction(program_, value)), std::move(use)));
+      TRY_VOID(Add(TRY(MakeCopyFunction(program_, value, known_)), std::move(use)));
     }
     return {};
   }
@@ -279,6 +277,7 @@ class Cutter {
   std::map<uint32_t, uint64_t> offsets_;                       // by value
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> scalars_;  // by value: step and result
   std::map<std::string, uint32_t> forms_;
+  KnownForms known_;
 };
 
 }  // namespace

@@ -96,14 +96,28 @@ class StepWriter : public ir::Cloner {
   std::vector<ValueId> symbols_;
 };
 
-Result<ir::Program> WriteStep(const ir::Program& program, const Inst& inst, const Needs& needs,
-                              const SizeClasses* sizes) {
+Result<KnownForm> Signed(const ir::Program& written, KnownForms& known) {
+  std::string bytes = ir::CanonicalBytes(written);
+  if (const auto at = known.find(bytes); at != known.end()) return at->second;
+  auto canonical = std::make_shared<const ir::Program>(ir::Canonicalize(written));
+  TRY_VOID(ir::Check(*canonical));
+  std::string exact = ir::ExactDigestOfBytes(ir::CanonicalBytes(*canonical));
+  return known.emplace(std::move(bytes), KnownForm{std::move(canonical), std::move(exact)})
+      .first->second;
+}
+
+Result<KnownForm> WriteStep(const ir::Program& program, const Inst& inst, const Needs& needs,
+                            const SizeClasses* sizes, KnownForms& known) {
   const Function& source = program.entry_function();
   ir::Program out;
   out.data = program.data;
   // Callees stay where they are, so that calls find them.
-  for (uint32_t i = 0; program.functions.size() > 1 && i < program.functions.size(); ++i)
-    out.functions.push_back(i == program.entry.index ? Function() : program.functions[i]);
+  if (program.functions.size() > 1) {
+    out.functions = program.functions;
+    Function nothing;
+    nothing.regions.emplace_back();
+    out.functions[program.entry.index] = std::move(nothing);
+  }
   ir::FunctionBuilder builder(out, "main", std::span<const Type>{}, {});
   StepWriter writer(source, builder, sizes);
   writer.Declare(needs.scalars, needs.tensors);
@@ -120,16 +134,14 @@ Result<ir::Program> WriteStep(const ir::Program& program, const Inst& inst, cons
   builder.SetResults(types);
   builder.Return(results);
   out.entry = builder.Finish();
-  ir::Program canonical = ir::Canonicalize(out);
-  TRY_VOID(ir::Check(canonical));
-  return canonical;
+  return Signed(out, known);
 }
 
 }  // namespace
 
 Result<StepFunction> MakeStepFunction(const ir::Program& program, const Inst& inst,
                                       const std::function<bool(ValueId)>& is_part,
-                                      const std::vector<bool>& is_outer) {
+                                      const std::vector<bool>& is_outer, KnownForms& known) {
   const Function& function = program.entry_function();
   Needs needs(function, is_part, is_outer);
   needs.Of(inst);
@@ -141,16 +153,17 @@ Result<StepFunction> MakeStepFunction(const ir::Program& program, const Inst& in
       first.push_back(result);
   const SizeClasses sizes(function, insts, first);
   StepFunction step{{}, sizes.sizes(), needs.scalars, needs.tensors};
-  if (Result<ir::Program> general = WriteStep(program, inst, needs, &sizes)) {
-    step.program = std::move(*general);
+  if (Result<KnownForm> general = WriteStep(program, inst, needs, &sizes, known)) {
+    step.form = std::move(*general);
     return step;
   }
   step.sizes.clear();
-  step.program = TRY(WriteStep(program, inst, needs, nullptr));
+  step.form = TRY(WriteStep(program, inst, needs, nullptr, known));
   return step;
 }
 
-Result<StepFunction> MakeCopyFunction(const ir::Program& program, ValueId tensor) {
+Result<StepFunction> MakeCopyFunction(const ir::Program& program, ValueId tensor,
+                                      KnownForms& known) {
   const Function& source = program.entry_function();
   int64_t count = 1;
   for (const ir::Dim dim : source.shape(source.type(tensor)))
@@ -165,7 +178,7 @@ Result<StepFunction> MakeCopyFunction(const ir::Program& program, ValueId tensor
   builder.SetResults({type});
   builder.Return({from});
   builder.Finish();
-  step.program = ir::Canonicalize(out);
+  step.form = TRY(Signed(out, known));
   step.sizes = {count};
   step.tensors = {tensor};
   return step;

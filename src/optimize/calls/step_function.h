@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -10,8 +13,15 @@
 
 namespace frazil::optimize {
 
+struct KnownForm {
+  std::shared_ptr<const ir::Program> program;  // canonical, checked
+  std::string exact;
+};
+// What was written before, by its bytes as written: layers are alike, and signing takes longer than writing.
+using KnownForms = std::map<std::string, KnownForm>;
+
 struct StepFunction {
-  ir::Program program;  // canonical
+  KnownForm form;
   // Its parameters, in this order: sizes, then scalars, then tensors of the program that it was cut from.
   std::vector<int64_t> sizes;
   std::vector<ir::ValueId> scalars, tensors;
@@ -21,9 +31,10 @@ struct StepFunction {
 // value: it is a parameter of the entry or made in its body, and not inside of an instruction.
 Result<StepFunction> MakeStepFunction(const ir::Program& program, const ir::Inst& inst,
                                       const std::function<bool(ir::ValueId)>& is_part,
-                                      const std::vector<bool>& is_outer);
+                                      const std::vector<bool>& is_outer, KnownForms& known);
 
 // The elements of a tensor, somewhere else: results that nobody makes in their place.
-Result<StepFunction> MakeCopyFunction(const ir::Program& program, ir::ValueId tensor);
+Result<StepFunction> MakeCopyFunction(const ir::Program& program, ir::ValueId tensor,
+                                      KnownForms& known);
 
 }  // namespace frazil::optimize

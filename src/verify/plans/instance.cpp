@@ -1,7 +1,6 @@
 #include "verify/plans/instance.h"
 
 #include "ir/builder.h"
-#include "ir/check/check.h"
 
 namespace frazil::verify::plans {
 namespace {
@@ -43,7 +42,6 @@ class Writer {
     builder_.SetResults(results);
     builder_.Return(returned);
     program_.entry = builder_.Finish();
-    TRY_VOID(ir::Check(program_));
     return std::move(program_);
   }
 

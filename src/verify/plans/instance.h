@@ -17,7 +17,8 @@ struct StepReads {
 };
 
 // `planned`: the entry of the planned program, of which the values are; `made`: what the results are to be, as types of it.
-// Tensors whose shapes differ are reshaped on the way. Checked; fails where the form does not fit.
+// Tensors whose shapes differ are reshaped on the way. Fails where the form does not fit; whoever believes the result checks it
+// (ir::Check).
 Result<ir::Program> InstanceOf(const exec::PlanForm& form, const exec::PlanStep& step,
                                const ir::Function& planned, const StepReads& reads,
                                std::span<const ir::Type> made);

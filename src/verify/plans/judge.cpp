@@ -177,11 +177,21 @@ class PlanJudge {
     return {};
   }
 
-  Result<void> Compare(const plans::Slice& slice, const ir::Program& instance) {
+  // Whether two programs that are equal never trap. Layers are alike: what was compared once is not compared again.
+  Result<bool> IsEqualAndSafe(const plans::Slice& slice, const ir::Program& instance) {
+    std::pair key(ir::CanonicalBytes(slice.program), ir::CanonicalBytes(instance));
+    if (const auto known = equal_.find(key); known != equal_.end()) return known->second;
+    TRY_VOID(ir::Check(instance));
     const Verdict verdict = TensorFormJudge(slice.program, instance, {});
     if (!std::holds_alternative<Proved>(verdict)) return Wrong(WhyNot(verdict));
+    const bool is_safe = slice.may_trap.empty() || NeverTraps(slice.program);
+    return equal_.emplace(std::move(key), is_safe).first->second;
+  }
+
+  Result<void> Compare(const plans::Slice& slice, const ir::Program& instance) {
+    const bool is_safe = TRY(IsEqualAndSafe(slice, instance));
     covered_.insert(slice.may_trap.begin(), slice.may_trap.end());
-    if (slice.may_trap.empty() || NeverTraps(slice.program)) return {};
+    if (is_safe) return {};
     // The list of what may trap is the slice's own: the lists one after the other are the program's.
     if (*slice.may_trap.begin() < next_trap_)
       return Wrong("it may trap, after what comes behind that in the program");
@@ -234,8 +244,9 @@ class PlanJudge {
   plans::Slicer slicer_;
   plans::AbstractMemory memory_;
   size_t step_ = 0;
-  std::map<std::pair<uint32_t, uint32_t>, ValueId> scalars_;  // by step and result
-  std::set<uint32_t> covered_;                                // of what may trap: some step has it
+  std::map<std::pair<uint32_t, uint32_t>, ValueId> scalars_;   // by step and result
+  std::map<std::pair<std::string, std::string>, bool> equal_;  // by their bytes
+  std::set<uint32_t> covered_;                                 // of what may trap: some step has it
   uint32_t next_trap_ = 0;  // what may trap before this has been done
 };
 

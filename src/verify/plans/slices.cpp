@@ -78,8 +78,9 @@ Result<Slice> Slicer::Of(std::span<const ValueId> given, std::span<const ValueId
   // Callees keep their places; the entry is replaced by a part of it.
   if (program_.functions.size() > 1) {
     slice.program.functions = program_.functions;
-    slice.program.functions[program_.entry.index] = Function();
-    slice.program.functions[program_.entry.index].name = "nothing";
+    Function nothing;
+    nothing.regions.emplace_back();
+    slice.program.functions[program_.entry.index] = std::move(nothing);
   }
   ir::FunctionBuilder builder(slice.program, "slice", std::span<const Type>{}, {});
   Copier copier(function_, builder);
