@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,13 @@
 #include "ir/signed_program.h"
 #include "verify/verified.h"
 
+namespace frazil::exec {
+class PlanCode;
+}
+
 namespace frazil::dispatch {
+
+class JudgedCode;
 
 // What answers when no compiled form may: the interpreter. Given by the engine; must be callable from any thread. Gives
 // 0, 1 + ir::Trap, or a negative number for arguments that it refuses.
@@ -55,6 +62,10 @@ class Solid {
   // `source` is the program that the form answers for: refused if its exact digest is another.
   static Result<std::shared_ptr<const Solid>> Make(const verify::Verified<exec::CompiledForm>& form,
                                                    const ir::SignedProgram& source);
+  // Of a form that is a plan of calls (dispatch/calls.h).
+  static Result<std::shared_ptr<const Solid>> MakeCalls(
+      const verify::Verified<exec::CompiledForm>& form, std::span<const JudgedCode> parts,
+      const ir::SignedProgram& source);
   ~Solid();
   const verify::Verified<exec::CompiledForm>& form() const { return form_; }
   size_t code_bytes() const { return code_bytes_; }
@@ -70,7 +81,8 @@ class Solid {
 
   verify::Verified<exec::CompiledForm> form_;
   FlatGuard guard_;
-  FlatGuard::Parts parts_;  // of the guard, for calls that bring a record
+  FlatGuard::Parts parts_;                      // of the guard, for calls that bring a record
+  std::shared_ptr<const exec::PlanCode> plan_;  // what the code calls, if that is a plan
   std::shared_ptr<const exec::NativeCode> code_;
   size_t code_bytes_;
   bool tuned_;

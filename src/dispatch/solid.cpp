@@ -2,7 +2,9 @@
 // the code mapped.
 #include <utility>
 
+#include "dispatch/calls.h"
 #include "dispatch/slot.h"
+#include "exec/plan/plan_entry.h"
 
 namespace frazil::dispatch {
 
@@ -32,6 +34,24 @@ Result<std::shared_ptr<const Solid>> Solid::Make(const verify::Verified<exec::Co
   std::shared_ptr<const exec::NativeCode> code = TRY(exec::NativeCode::Map(image));
   return std::shared_ptr<const Solid>(
       new Solid(form, guard, guard.Split(source), std::move(code), image));
+}
+
+Result<std::shared_ptr<const Solid>> Solid::MakeCalls(
+    const verify::Verified<exec::CompiledForm>& form, std::span<const JudgedCode> parts,
+    const ir::SignedProgram& signed_source) {
+  if (form->source_exact != signed_source.exact())
+    return Fail(Diag::NotAdmitted, "the form answers for another program");
+  const ir::Program& source = signed_source.program();
+  std::shared_ptr<const exec::PlanCode> plan = TRY(LinkCalls(form, parts, source));
+  FlatGuard guard = TRY(FlatGuard::Flatten({}, source));
+  guard.AddLaunchTests(source);
+  // There is nothing that takes longer to make: forms are tuned one by one.
+  exec::NativeImage image;
+  std::shared_ptr<const exec::NativeCode> code = TRY(exec::MakePlanEntry(*plan));
+  std::shared_ptr<Solid> solid(new Solid(form, guard, guard.Split(source), std::move(code), image));
+  for (const JudgedCode& part : parts) solid->code_bytes_ += part.code()->size();
+  solid->plan_ = std::move(plan);
+  return solid;
 }
 
 }  // namespace frazil::dispatch

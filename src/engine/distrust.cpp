@@ -32,6 +32,7 @@ void Improver::DistrustCaught(Site& site) {
 void Improver::Distrust(Site& site, uint64_t worker_number, const std::string& why) {
   worker.Dismiss(worker_number, why);
   TellComplaint(site);
+  if (book_ != nullptr) book_->Forget(worker_number);
   std::vector<Vouched> gone;
   {
     std::lock_guard lock(mutex_);

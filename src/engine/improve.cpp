@@ -64,6 +64,7 @@ void Improver::Improve(Site& site, bool specialize) {
     if (FromStore(site, "true")) return;
   }
   if (FromStoreUnderGuard(site, specialize)) return;
+  if (!specialize && FromCalls(site)) return;
   if (!options.compile) return FallBack(site, "compiling is switched off");
   if (const std::optional<WorkReply> reply = FromWorker(site, specialize)) TakeWork(site, *reply);
 }
@@ -233,8 +234,7 @@ std::expected<void, std::string> Improver::AdmitForm(Site& site, const Form& for
 
 std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& admitted,
                                                     std::string_view from) {
-  Result<std::shared_ptr<const dispatch::Solid>> solid =
-      dispatch::Solid::Make(admitted.form(), *site.impl_->signed_source);
+  Result<std::shared_ptr<const dispatch::Solid>> solid = MakeSolid(site, admitted.form());
   if (!solid) return std::unexpected(solid.error().message);
   const bool tuned = (*solid)->tuned();
   if (!site.slot_->Install(*std::move(solid)))

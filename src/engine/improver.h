@@ -9,6 +9,7 @@
 
 #include "base/system/fork.h"
 #include "engine/admit.h"
+#include "engine/calls.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "profile/profile.h"
@@ -114,6 +115,9 @@ class Improver : public std::enable_shared_from_this<Improver> {
   std::expected<void, std::string> AdmitForm(Site& site, const Form& form, std::string_view from);
   std::expected<void, std::string> Dispatch(Site& site, const Admitted& admitted,
                                             std::string_view from);
+  // improve_calls.cpp: large programs as calls of forms.
+  bool FromCalls(Site& site);
+  Result<std::shared_ptr<const dispatch::Solid>> MakeSolid(const Site& site, const Form& form);
   void FallBack(Site& site, std::string why);
   bool IsBanned(const Site& site, const std::string& candidate_exact) const;
 
@@ -149,6 +153,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
                         const std::string& toolchain) const;
   void TakeRecords(const Site& site, const WorkReply& reply) const;
 
+  std::unique_ptr<FormBook> book_;  // made with the first program that is cut; of the loop's thread
   Clock::time_point start_ = Clock::now();
   mutable ForkMutex mutex_;  // of everything below
   double estimate_ms_;       // compile + verify, measured as we go

@@ -177,6 +177,8 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
   }
   if (forms.empty()) return;
   const Form& form = forms.front()->form();
+  // A worker loads code, not plans; the forms that a plan calls were judged, and its order was proved.
+  if (form->target != "native") return;
   ShadowRequest request;
   request.program = impl.signed_source->text();
   request.key = key;

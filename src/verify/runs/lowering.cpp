@@ -24,6 +24,19 @@ constexpr Effort Efforts[] = {{1 << 12, 1 << 20}, {SampleFuel, 16 << 20}, {Sampl
 constexpr uint64_t FarFuel = uint64_t{1} << 40;
 constexpr uint64_t FarRunMs = 2;
 
+// Results that are tensors get their memory before code runs, under the same limit: with less there would be no run at all.
+uint64_t ResultBytes(const ir::Function& entry, std::span<const Value> arguments) {
+  uint64_t most = 0;
+  for (const ir::Type type : entry.results) {
+    if (!type.is_tensor()) continue;
+    const auto count = exec::ElementCount(exec::ResultDims(entry, type, arguments));
+    const uint64_t each = ir::BytesOf(type.element());
+    if (count && *count <= exec::MostElements(each))
+      most = std::max(most, static_cast<uint64_t>(*count) * each);
+  }
+  return most;
+}
+
 // Nobody can tell which of its code has run.
 class UnseenCode final : public WatchedCode {
  public:
@@ -67,7 +80,8 @@ Result<Verdict> JudgeLowering(const ir::Program& program, exec::Callable& code,
   const Runner run_code = [&](std::span<const Value> arguments, const exec::RunContext& context) {
     exec::RunContext own = context;
     own.limits.fuel = options.limits.fuel;
-    own.limits.memory_bytes = little_memory ? 0 : options.limits.memory_bytes;
+    own.limits.memory_bytes =
+        little_memory ? ResultBytes(*pair.space.entry, arguments) : options.limits.memory_bytes;
     own.limits.run_ms = std::min(context.limits.run_ms, CodeRunMs);
     if (watched != nullptr) ProtectIn(*pair.space.entry, arguments);
     return code.Run(arguments, own);

@@ -10,6 +10,7 @@
 #include "ir/digest.h"
 #include "ir/lower/lower.h"
 #include "ir/text/text.h"
+#include "optimize/calls/cut.h"
 #include "optimize/fusion/fusion.h"
 #include "optimize/normalize/normalize.h"
 #include "optimize/optimize.h"
@@ -57,6 +58,11 @@ Text EmitFused(const ir::Program& program, const RungOptions& options) {
   return ir::PrintText(candidate ? candidate->program : program);
 }
 
+// Tensor ops as calls of forms with symbols for sizes, and where every tensor lies.
+Text EmitCalls(const ir::Program& program, const RungOptions&) {
+  return exec::PrintPlan(TRY(optimize::CutIntoCalls(program)).plan);
+}
+
 Text EmitLowered(const ir::Program& program, const RungOptions& options) {
   return ir::PrintText(TRY(ir::LowerForTarget(program, options.limits)));
 }
@@ -65,7 +71,8 @@ constexpr Rung ProgramRungs[] = {
     {"json", false, EmitJson},           {"circuit", false, EmitCircuit},
     {"gates", false, EmitGates},         {"ir", false, EmitIr},
     {"canonical", false, EmitCanonical}, {"optimized", false, EmitOptimized},
-    {"fused", false, EmitFused},         {"lowered", false, EmitLowered},
+    {"fused", false, EmitFused},         {"calls", false, EmitCalls},
+    {"lowered", false, EmitLowered},
 };
 
 }  // namespace
