@@ -21,6 +21,7 @@ struct ModuleEmitter {
   const ProgramFacts& facts;
   const Plan& plan;
   llvm::Module& module;
+  TileShape tile = {};
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
   llvm::GlobalVariable* dynamic = nullptr;         // shared memory whose size the launch says
@@ -30,6 +31,8 @@ struct ModuleEmitter {
   llvm::GlobalVariable* Dynamic();
   llvm::GlobalVariable* Block();
 };
+
+class TileEmitter;
 
 class KernelEmitter : public RegionEmitter {
  public:
@@ -45,6 +48,8 @@ class KernelEmitter : public RegionEmitter {
   llvm::BasicBlock* TrapBlock(ir::Trap kind, ir::Op op) override;
 
  private:
+  friend class TileEmitter;
+
   // Where a trap is: iteration lo + t / div of the outermost parallel, the least t first.
   struct Place {
     llvm::Value* t = nullptr;
@@ -85,6 +90,15 @@ class KernelEmitter : public RegionEmitter {
   llvm::Value* Sreg(llvm::Intrinsic::ID id);
   llvm::Value* ThreadInGrid();
   llvm::Value* ThreadsInGrid();
+
+  // tiles.cpp
+  void EmitTiles(const Step& step);
+  void EmitTilesOf(const Step& step, TileEmitter& tile, llvm::Value* stores_wide, bool is_wide);
+  void StoreTile(const Step& step, TileEmitter& tile, const LlvmValues& sums,
+                 llvm::Value* stores_wide);
+
+  // rows.cpp
+  void EmitRows(const Step& step);
 
   // fold.cpp
   void EmitFoldBlocks(const FoldMatch& fold);

@@ -64,8 +64,10 @@ std::string RefusalOf(const Function& function) {
 
 class Planner {
  public:
-  Planner(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers)
-      : program_(lowered),
+  Planner(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers,
+          const TileShape& tile)
+      : tile_(tile),
+        program_(lowered),
         with_barriers_(with_barriers),
         all_(facts),
         function_(lowered.entry_function()),
@@ -332,6 +334,7 @@ class Planner {
       step.launch.threads = FlatThreads;
       step.launch.inner_lo = sizes_.Add(function_.operand(function_.inst(inner), 0));
       step.launch.inner_hi = sizes_.Add(function_.operand(function_.inst(inner), 1));
+      AddTiles(step);
     } else if (WantsBlocks(id) && ShareOut(step, id)) {
       step.launch.kind = StepKind::Blocks;
     } else {
@@ -339,9 +342,21 @@ class Planner {
       step.launch.threads = FlatThreads;
       step.launch.items = VectorItems(program_, function_, facts_, inst);
     }
-    if (step.launch.kind == StepKind::Flat) TRY_VOID(CheckThreadAllocs(id));
+    if (step.launch.kind != StepKind::Blocks) TRY_VOID(CheckThreadAllocs(id));
     AddStep(std::move(step));
     return {};
+  }
+
+  void AddTiles(Step& step) {
+    if (step.launch.hi == Unknown || step.launch.inner_hi == Unknown) return;
+    step.chain = MatchMatmulChain(function_, facts_, function_.inst(step.insts[0]),
+                                  function_.inst(step.inner));
+    if (!step.chain || step.chain->type != ir::types::F32) return;
+    step.launch.kind = StepKind::Tiles;
+    step.launch.threads = tile_.threads();
+    step.launch.tile_rows = tile_.rows;
+    step.launch.tile_columns = tile_.columns;
+    step.launch.shared_bytes = tile_.shared_bytes();
   }
 
   // The one parallel inside, if nothing else happens around it and its bounds are the same in all iterations.
@@ -504,6 +519,7 @@ class Planner {
     }
   }
 
+  const TileShape tile_;
   const ir::Program& program_;
   const ir::Program& with_barriers_;
   std::map<uint32_t, ir::Independence> judged_;
@@ -538,16 +554,16 @@ int64_t ConstantBytes(const Function& function, const FunctionFacts& facts, cons
 }
 
 Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts,
-                      const ir::Program& with_barriers) {
-  return Planner(lowered, facts, with_barriers).Run();
+                      const ir::Program& with_barriers, const TileShape& tile) {
+  return Planner(lowered, facts, with_barriers, tile).Run();
 }
 
-Result<PlannedProgram> PlanProgram(const ir::Program& program) {
+Result<PlannedProgram> PlanProgram(const ir::Program& program, const TileShape& tile) {
   PlannedProgram planned;
   const ir::Program with_barriers = TRY(ir::ExpandPrelude(TRY(ir::LowerTensors(program))));
   planned.lowered = TRY(ir::LowerForTarget(program));
   planned.facts = FindFacts(planned.lowered, /*metered=*/false);
-  planned.plan = TRY(MakePlan(planned.lowered, planned.facts, with_barriers));
+  planned.plan = TRY(MakePlan(planned.lowered, planned.facts, with_barriers, tile));
   return planned;
 }
 

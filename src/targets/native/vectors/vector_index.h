@@ -1,15 +1,12 @@
-// Index forms as instructions. Internal to this folder.
+// Tests of indices before loops. Internal to this folder.
 #pragma once
 
+#include "targets/llvm/form_values.h"
 #include "targets/native/function_emitter.h"
-#include "targets/native/vectors/loop_plan_index.h"
 
 namespace frazil::targets::native {
 
-// At the builder's place, from the values that the form mentions.
-llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form);
-
-// Tests before loops. The builder leaves an `and` with a constant, and the code generator would branch on that.
+// The builder leaves an `and` with a constant, and the code generator would branch on that.
 bool IsTrue(llvm::Value* bit);
 llvm::Value* BothHold(Builder& builder, llvm::Value* a, llvm::Value* b);
 // Elements of a buffer from this index on; none where it is outside. One test of it says what two would: fewer ways that
