@@ -118,5 +118,45 @@ TEST_F(Emulated, ProductsOfMatrices) {
             std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n));
 }
 
+constexpr const char* Softmax =
+    R"(func @main(%m: index, %n: index, %a: tensor<f32, [%m, %n]>) -> (tensor<f32, [%m, %n]>) {
+  %r = generate (%0) -> (tensor<f32, [%m, %n]>) {
+    %1 = fold max %2 to %n chains 64 block 4096 -> f32 {
+      %3 = extract %a, %0, %2 : f32
+      yield %3
+    }
+    %4 = generate (%5) -> (tensor<f32, [%n]>) {
+      %6 = extract %a, %0, %5 : f32
+      %d = sub %6, %1 : f32
+      %q = exp.fast %d : f32
+      yield %q
+    }
+    %7 = fold sum %8 to %n chains 64 block 4096 -> f32 {
+      %9 = extract %4, %8 : f32
+      yield %9
+    }
+    %10 = generate (%11) -> (tensor<f32, [%n]>) {
+      %12 = extract %4, %11 : f32
+      %q = div %12, %7 : f32
+      yield %q
+    }
+    yield %10
+  }
+  return %r
+}
+)";
+
+TEST_F(Emulated, SoftmaxOfRows) {
+  Load(Softmax);
+  ASSERT_EQ(kinds_, std::vector{StepKind::Rows});
+  const int64_t sizes[][2] = {{1, 1},    {3, 2},    {5, 3},   {37, 64},  {4, 63},  {3, 65},
+                              {9, 128},  {7, 100},  {3, 768}, {2, 1000}, {1, 1028}, {2, 4096},
+                              {1, 4100}, {1, 4097}, {1, 12300}, {0, 5},  {5, 0},   {2, 70000}};
+  for (const auto& [m, n] : sizes)
+    for (const bool wild : {false, true})
+      Check({Index(m), Index(n), Tensor(ir::types::F32, {m, n}, wild)},
+            std::to_string(m) + "x" + std::to_string(n));
+}
+
 }  // namespace
 }  // namespace frazil::targets::cuda

@@ -32,6 +32,7 @@ struct ModuleEmitter {
   llvm::GlobalVariable* Block();
 };
 
+class RowEmitter;
 class TileEmitter;
 
 class KernelEmitter : public RegionEmitter {
@@ -48,6 +49,7 @@ class KernelEmitter : public RegionEmitter {
   llvm::BasicBlock* TrapBlock(ir::Trap kind, ir::Op op) override;
 
  private:
+  friend class RowEmitter;
   friend class TileEmitter;
 
   // Where a trap is: iteration lo + t / div of the outermost parallel, the least t first.
@@ -99,6 +101,7 @@ class KernelEmitter : public RegionEmitter {
 
   // rows.cpp
   void EmitRows(const Step& step);
+  bool EmitInRow(const ir::Inst& access);
 
   // fold.cpp
   void EmitFoldBlocks(const FoldMatch& fold);
@@ -111,6 +114,8 @@ class KernelEmitter : public RegionEmitter {
                                                   llvm::Value* lane);
   llvm::Value* FoldBlocks(llvm::Value* count);
   llvm::Value* FromLaneAbove(llvm::Value* value, uint32_t distance);
+  llvm::Value* FromLane(llvm::Value* value, llvm::Value* lane);
+  llvm::Value* Shuffle(llvm::Value* value, llvm::Intrinsic::ID how, llvm::Value* operand);
 
   // block_code.cpp
   bool EmitOwn(const ir::Inst& inst) override;
@@ -141,6 +146,7 @@ class KernelEmitter : public RegionEmitter {
     llvm::BasicBlock* singly = nullptr;  // where a trap goes
   };
   std::optional<Group> group_;
+  RowEmitter* row_ = nullptr;  // while passes of a row are emitted
   llvm::Value* shared_offset_ = nullptr;
   LlvmValues offsets_;
   llvm::AllocaInst* turns_ = nullptr;

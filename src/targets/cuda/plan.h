@@ -13,6 +13,7 @@
 #include "ir/lanes/fold_match.h"
 #include "ir/program.h"
 #include "targets/cuda/driver/module.h"
+#include "targets/cuda/row_plan.h"
 #include "targets/cuda/tile_shape.h"
 #include "targets/llvm/facts.h"
 #include "targets/llvm/matmul_match.h"
@@ -31,6 +32,7 @@ struct Step {
   // A reduction: Flat makes a result for each block of elements, the Single behind it combines them.
   std::optional<FoldMatch> fold;
   std::optional<MatmulChain> chain;  // Tiles
+  std::optional<RowPlan> rows;       // Rows
 };
 
 struct Plan {

@@ -168,10 +168,34 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   return {};
 }
 
+// Kernels count on it that buffers of tensors hold them.
+Result<void> CudaKernel::CheckShapes(std::span<const DeviceArgument> arguments) const {
+  const ir::Function& source = module_.source.entry_function();
+  const auto check = [&](ir::Type type, size_t argument) -> Result<void> {
+    if (!type.is_tensor() || argument >= arguments.size()) return {};
+    __extension__ using Wide = unsigned __int128;
+    Wide count = 1;
+    for (const ir::Dim dim : source.shape(type)) {
+      const uint64_t size = dim.is_symbol() ? arguments[dim.param()].words[0]
+                                            : static_cast<uint64_t>(dim.value);
+      count = std::min<Wide>(count * std::min<uint64_t>(size, INT64_MAX), INT64_MAX);
+    }
+    if (count <= arguments[argument].words[1]) return {};
+    return Fail(Diag::BadLaunch,
+                fmt::format("argument {} has fewer elements than its shape says", argument + 1));
+  };
+  size_t next = source.param_count();
+  for (uint32_t i = 0; i < source.param_count(); ++i) TRY_VOID(check(source.param_type(i), i));
+  for (const ir::Type result : source.results)
+    if (result.is_tensor()) TRY_VOID(check(result, next++));
+  return {};
+}
+
 Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
                                    const Limits& limits) {
   if (arguments.size() != params_.size())
     return Fail(Diag::BadLaunch, "the number of arguments does not fit");
+  TRY_VOID(CheckShapes(arguments));
   TRY_VOID(CheckConditions(arguments));
   const std::vector<int64_t> sizes = TRY(Sizes(arguments));
   BoundCall call;
