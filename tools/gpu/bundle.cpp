@@ -47,8 +47,9 @@ class Bundle {
  public:
   explicit Bundle(fs::path out) : out_(std::move(out)) {}
 
-  bool Add(const ir::Program& program, const std::string& name) {
-    const auto module = targets::cuda::EmitPtx(program);
+  bool Add(const ir::Program& program, const std::string& name,
+           const targets::cuda::PtxOptions& options = {}) {
+    const auto module = targets::cuda::EmitPtx(program, options);
     if (!module) {
       if (module.error().diag != Diag::Unsupported) ++faults_;
       if (module.error().diag != Diag::Unsupported)
@@ -239,7 +240,8 @@ int Main(std::span<char*> words) {
       for (const UnaryFunction& function : UnaryFunctions())
         bundle.Add(DigestProgram(function), "sweeps/" + function.name);
     } else if (word == "--benches") {
-      for (const Bench& bench : Benches()) bundle.Add(bench.program, "benches/" + bench.name);
+      for (const Bench& bench : Benches()) 
+        bundle.Add(bench.program, "benches/" + bench.name, bench.options);
     } else if (word == "--digests" || word == "--sample") {
       const std::vector<std::string> names(words.begin() + static_cast<ptrdiff_t>(i) + 1,
                                            words.end());

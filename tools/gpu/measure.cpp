@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "runner.h"
+#include "measure.h"
 
 namespace frazil::gpu {
 namespace {
@@ -20,26 +20,11 @@ using targets::cuda::DeviceArgument;
 using targets::cuda::DeviceMemory;
 using targets::cuda::Launch;
 
-constexpr uint64_t Elements = uint64_t{1}
-                              << 28;  // 1 GiB of f32 for each buffer, far above the caches
 constexpr int Rounds = 15;
-
-struct Times {
-  std::vector<double> values;
-  double median() {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-  }
-  double least() { return *std::ranges::min_element(values); }
-};
 
 double Seconds(const std::chrono::steady_clock::time_point& start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-struct Buffers {
-  DeviceMemory x, y, z;
-};
 
 Result<Buffers> MakeBuffers(Device& device) {
   Buffers buffers;
@@ -162,26 +147,7 @@ Result<void> Latency(DevicePtr device, const std::filesystem::path& folder,
   return {};
 }
 
-Result<void> Heavy(DevicePtr device, const std::filesystem::path& folder, const Buffers& buffers) {
-  {
-    auto kernel = TRY(CudaKernel::Load(device, TRY(ReadModule(folder / "matmul.ptxm"))));
-    constexpr uint64_t N = 4096;
-    const std::vector<DeviceArgument> arguments = {{{N}},
-                                                   {{N}},
-                                                   {{N}},
-                                                   {{buffers.x.address(), N * N}},
-                                                   {{buffers.y.address(), N * N}},
-                                                   {{buffers.z.address(), N * N}}};
-    BoundCall call = TRY(kernel->Bind(arguments, {}));
-    Times times;
-    for (int round = 0; round < 5; ++round)
-      times.values.push_back(TRY(device->Time([&]() -> Result<void> {
-        for (const Launch& launch : call.launches) TRY_VOID(device->Run(launch));
-        return {};
-      })));
-    fmt::print("matmul 4096, f32 chains by fma: {:.2f} ms, {:.1f} TFLOP/s\n", times.median(),
-               2.0 * N * N * N / times.median() / 1e9);
-  }
+Result<void> Sums(DevicePtr device, const std::filesystem::path& folder, const Buffers& buffers) {
   auto kernel = TRY(CudaKernel::Load(device, TRY(ReadModule(folder / "sum.ptxm"))));
   for (uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 24, uint64_t{1} << 28}) {
     BoundCall call =
@@ -208,7 +174,7 @@ int Measure(DevicePtr device, const std::filesystem::path& folder) {
     fmt::print("FAIL {}\n", buffers.error().ToString());
     return 1;
   }
-  for (auto part : {Bandwidth, Latency, Heavy}) {
+  for (auto part : {Bandwidth, Latency, Sums, Rows, Products}) {
     const auto done = part(device, folder, *buffers);
     if (done) continue;
     ++failures;

@@ -30,8 +30,12 @@ bool KernelEmitter::EmitOwn(const Inst& inst) {
     case Op::Alloc: cooperative_ ? EmitAlloc(inst) : EmitLocalAlloc(inst); return true;
     case Op::AtomicRmw:
     case Op::AtomicCas: EmitAtomic(inst); return true;
-    case Op::Load: dirty_ = true; return group_ && EmitFromGroup(inst);
+    case Op::Load:
+      dirty_ = true;
+      if (row_ != nullptr) return EmitInRow(inst);
+      return group_ && EmitFromGroup(inst);
     case Op::Store: {
+      if (row_ != nullptr) return EmitInRow(inst);
       if (!cooperative_) return false;
       llvm::Value* const address = CheckedAddress(inst);
       ByOneThread([&] {

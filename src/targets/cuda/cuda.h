@@ -10,11 +10,13 @@
 #include "exec/target.h"
 #include "ir/program.h"
 #include "targets/cuda/driver/module.h"
+#include "targets/cuda/tile_shape.h"
 
 namespace frazil::targets::cuda {
 
 struct PtxOptions {
   std::string arch = "sm_90";  // or "sm_80"
+  TileShape tile = {};
 };
 
 // Takes any checked program; fails with Unsupported and a sentence where Refuses would.

@@ -87,8 +87,8 @@ void InlineCalls(llvm::Function& function) {
 }
 
 void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Plan& plan,
-                llvm::Module& module) {
-  ModuleEmitter shared{lowered, facts, plan, module};
+                const TileShape& tile, llvm::Module& module) {
+  ModuleEmitter shared{lowered, facts, plan, module, tile};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -114,6 +114,8 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Pla
     const bool in_block =
         step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
     kernel->addFnAttr("nvvm.maxntid", in_block ? "1024" : std::to_string(step.launch.threads));
+    if (step.launch.kind == StepKind::Tiles)
+      kernel->addFnAttr("nvvm.minctasm", std::to_string(tile.blocks));
     KernelEmitter emitter(shared, lowered.entry, kernel);
     emitter.EmitStep(step, is_first);
     Finish(emitter, *kernel);
@@ -160,13 +162,13 @@ void WidenNegations(llvm::Module& module) {
 Result<std::string> Generate(const ir::Program& program, const PtxOptions& options, bool as_llvm,
                              PtxModule* out) {
   auto machine = TRY(MakeMachine(options));
-  const PlannedProgram prepared = TRY(PlanProgram(program));
+  const PlannedProgram prepared = TRY(PlanProgram(program, options.tile));
   llvm::LLVMContext context;
   context.setDiscardValueNames(!as_llvm);
   llvm::Module module("frazil", context);
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
-  EmitModule(prepared.lowered, prepared.facts, prepared.plan, module);
+  EmitModule(prepared.lowered, prepared.facts, prepared.plan, options.tile, module);
   WidenNegations(module);
   std::string text;
   llvm::raw_string_ostream text_stream(text);

@@ -24,14 +24,23 @@ llvm::Value* KernelEmitter::Join(const FoldMatch& fold, llvm::Value* a, llvm::Va
 
 // The value of the thread `distance` lanes above.
 llvm::Value* KernelEmitter::FromLaneAbove(llvm::Value* value, uint32_t distance) {
+  return Shuffle(value, llvm::Intrinsic::nvvm_shfl_sync_down_i32, builder_.getInt32(distance));
+}
+
+llvm::Value* KernelEmitter::FromLane(llvm::Value* value, llvm::Value* lane) {
+  return Shuffle(value, llvm::Intrinsic::nvvm_shfl_sync_idx_i32, lane);
+}
+
+llvm::Value* KernelEmitter::Shuffle(llvm::Value* value, llvm::Intrinsic::ID how,
+                                    llvm::Value* operand) {
   llvm::Type* const type = value->getType();
   const uint32_t bits = type->getScalarSizeInBits();
   llvm::Value* whole =
       type->isFloatingPointTy() ? builder_.CreateBitCast(value, builder_.getIntNTy(bits)) : value;
   auto shuffle = [&](llvm::Value* word) -> llvm::Value* {
     return builder_.CreateIntrinsic(
-        builder_.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_down_i32,
-        {builder_.getInt32(0xffffffff), word, builder_.getInt32(distance), builder_.getInt32(31)});
+        builder_.getInt32Ty(), how,
+        {builder_.getInt32(0xffffffff), word, operand, builder_.getInt32(31)});
   };
   if (bits <= 32) {
     whole = builder_.CreateTrunc(shuffle(builder_.CreateZExt(whole, builder_.getInt32Ty())),

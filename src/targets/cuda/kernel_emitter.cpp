@@ -181,6 +181,8 @@ void KernelEmitter::EmitStep(const Step& step, bool is_first) {
       }
       break;
     case StepKind::Serial: EmitInsts(step); break;
+    case StepKind::Tiles: EmitTiles(step); break;
+    case StepKind::Rows: EmitRows(step); break;
   }
   builder_.CreateRetVoid();
 }

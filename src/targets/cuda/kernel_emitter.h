@@ -21,6 +21,7 @@ struct ModuleEmitter {
   const ProgramFacts& facts;
   const Plan& plan;
   llvm::Module& module;
+  TileShape tile = {};
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
   llvm::GlobalVariable* dynamic = nullptr;         // shared memory whose size the launch says
@@ -30,6 +31,9 @@ struct ModuleEmitter {
   llvm::GlobalVariable* Dynamic();
   llvm::GlobalVariable* Block();
 };
+
+class RowEmitter;
+class TileEmitter;
 
 class KernelEmitter : public RegionEmitter {
  public:
@@ -45,6 +49,9 @@ class KernelEmitter : public RegionEmitter {
   llvm::BasicBlock* TrapBlock(ir::Trap kind, ir::Op op) override;
 
  private:
+  friend class RowEmitter;
+  friend class TileEmitter;
+
   // Where a trap is: iteration lo + t / div of the outermost parallel, the least t first.
   struct Place {
     llvm::Value* t = nullptr;
@@ -86,6 +93,16 @@ class KernelEmitter : public RegionEmitter {
   llvm::Value* ThreadInGrid();
   llvm::Value* ThreadsInGrid();
 
+  // tiles.cpp
+  void EmitTiles(const Step& step);
+  void EmitTilesOf(const Step& step, TileEmitter& tile, llvm::Value* stores_wide, bool is_wide);
+  void StoreTile(const Step& step, TileEmitter& tile, const LlvmValues& sums,
+                 llvm::Value* stores_wide);
+
+  // rows.cpp
+  void EmitRows(const Step& step);
+  bool EmitInRow(const ir::Inst& access);
+
   // fold.cpp
   void EmitFoldBlocks(const FoldMatch& fold);
   void EmitFoldPairs(const FoldMatch& fold);
@@ -97,6 +114,8 @@ class KernelEmitter : public RegionEmitter {
                                                   llvm::Value* lane);
   llvm::Value* FoldBlocks(llvm::Value* count);
   llvm::Value* FromLaneAbove(llvm::Value* value, uint32_t distance);
+  llvm::Value* FromLane(llvm::Value* value, llvm::Value* lane);
+  llvm::Value* Shuffle(llvm::Value* value, llvm::Intrinsic::ID how, llvm::Value* operand);
 
   // block_code.cpp
   bool EmitOwn(const ir::Inst& inst) override;
@@ -127,6 +146,7 @@ class KernelEmitter : public RegionEmitter {
     llvm::BasicBlock* singly = nullptr;  // where a trap goes
   };
   std::optional<Group> group_;
+  RowEmitter* row_ = nullptr;  // while passes of a row are emitted
   llvm::Value* shared_offset_ = nullptr;
   LlvmValues offsets_;
   llvm::AllocaInst* turns_ = nullptr;

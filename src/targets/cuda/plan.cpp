@@ -13,6 +13,7 @@
 #include "ir/lower/lower.h"
 #include "targets/cuda/sizes.h"
 #include "targets/cuda/vector_items.h"
+#include "targets/llvm/fold_trees.h"
 
 namespace frazil::targets::cuda {
 namespace {
@@ -23,6 +24,7 @@ constexpr uint32_t FlatThreads = 256;
 constexpr uint32_t BlockThreads = 256;
 constexpr uint32_t FoldThreads = 1024;
 constexpr uint32_t WarpThreads = 32;
+constexpr uint32_t RowThreads = 256;
 
 using Visit = std::function<void(InstId, const Inst&)>;
 
@@ -64,8 +66,10 @@ std::string RefusalOf(const Function& function) {
 
 class Planner {
  public:
-  Planner(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers)
-      : program_(lowered),
+  Planner(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers,
+          const TileShape& tile)
+      : tile_(tile),
+        program_(lowered),
         with_barriers_(with_barriers),
         all_(facts),
         function_(lowered.entry_function()),
@@ -326,12 +330,15 @@ class Planner {
     step.launch.lo = sizes_.Add(function_.operand(inst, 0));
     step.launch.hi = sizes_.Add(function_.operand(inst, 1));
     if (step.launch.lo == Unknown) step.launch.hi = Unknown;
-    if (const InstId inner = PerfectInner(inst); inner.valid()) {
+    if (AddRows(step)) {
+      // Nothing inside traps or needs scratch.
+    } else if (const InstId inner = PerfectInner(inst); inner.valid()) {
       step.inner = inner;
       step.launch.kind = StepKind::Flat;
       step.launch.threads = FlatThreads;
       step.launch.inner_lo = sizes_.Add(function_.operand(function_.inst(inner), 0));
       step.launch.inner_hi = sizes_.Add(function_.operand(function_.inst(inner), 1));
+      AddTiles(step);
     } else if (WantsBlocks(id) && ShareOut(step, id)) {
       step.launch.kind = StepKind::Blocks;
     } else {
@@ -339,9 +346,47 @@ class Planner {
       step.launch.threads = FlatThreads;
       step.launch.items = VectorItems(program_, function_, facts_, inst);
     }
-    if (step.launch.kind == StepKind::Flat) TRY_VOID(CheckThreadAllocs(id));
+    if (step.launch.kind != StepKind::Blocks) TRY_VOID(CheckThreadAllocs(id));
     AddStep(std::move(step));
     return {};
+  }
+
+  bool AddRows(Step& step) {
+    const Inst& parallel = function_.inst(step.insts[0]);
+    if (!HasFoldLoop(step.insts[0]) || step.launch.hi == Unknown) return false;
+    step.rows = PlanRows(program_, function_, all_, facts_, parallel);
+    if (!step.rows) return false;
+    step.launch.lanes_hi = sizes_.Add(step.rows->count);
+    if (step.launch.lanes_hi == Unknown) return false;
+    step.launch.kind = StepKind::Rows;
+    step.launch.threads = RowThreads;
+    step.launch.shared_bytes = step.rows->kept_bytes;
+    for (const auto& [a, b] : step.rows->disjoint) {
+      const auto ordinal = [&](ValueId value) { return value.index - function_.param(0).index; };
+      const std::pair<uint32_t, uint32_t> pair = {ordinal(a), ordinal(b)};
+      if (pair.first >= function_.param_count() || pair.second >= function_.param_count()) continue;
+      auto& list = plan_.module.disjoint;
+      if (std::ranges::find(list, pair) == list.end()) list.push_back(pair);
+    }
+    return true;
+  }
+
+  bool HasFoldLoop(InstId id) const {
+    bool has = false;
+    ForEachInst(function_, id, [&](InstId, const Inst& inst) { has |= IsFoldLoop(inst); });
+    return has;
+  }
+
+  void AddTiles(Step& step) {
+    if (step.launch.hi == Unknown || step.launch.inner_hi == Unknown) return;
+    step.chain = MatchMatmulChain(function_, facts_, function_.inst(step.insts[0]),
+                                  function_.inst(step.inner));
+    if (!step.chain || step.chain->type != ir::types::F32) return;
+    step.launch.kind = StepKind::Tiles;
+    step.launch.threads = tile_.threads();
+    step.launch.tile_rows = tile_.rows;
+    step.launch.tile_columns = tile_.columns;
+    step.launch.shared_bytes = tile_.shared_bytes();
   }
 
   // The one parallel inside, if nothing else happens around it and its bounds are the same in all iterations.
@@ -504,6 +549,7 @@ class Planner {
     }
   }
 
+  const TileShape tile_;
   const ir::Program& program_;
   const ir::Program& with_barriers_;
   std::map<uint32_t, ir::Independence> judged_;
@@ -537,17 +583,85 @@ int64_t ConstantBytes(const Function& function, const FunctionFacts& facts, cons
   return static_cast<int64_t>((*words)[0]) * ir::BytesOf(alloc.type);
 }
 
-Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts,
-                      const ir::Program& with_barriers) {
-  return Planner(lowered, facts, with_barriers).Run();
+namespace {
+
+// A loop directly in a parallel that can be rows, which the host reaches by choices alone.
+bool IsInRows(const PlannedProgram& planned, InstId loop) {
+  const ir::Program& program = planned.lowered;
+  const Function& function = program.entry_function();
+  const FunctionFacts& facts = planned.facts.functions[program.entry.index];
+  const InstId parallel = facts.owner[facts.region[loop.index].index];
+  if (!parallel.valid() || function.inst(parallel).op != Op::Parallel) return false;
+  for (InstId owner = facts.owner[facts.region[parallel.index].index]; owner.valid();
+       owner = facts.owner[facts.region[owner.index].index])
+    if (function.inst(owner).op != Op::If || function.inst(owner).results.count != 0) return false;
+  return PlanRows(program, function, planned.facts, facts, function.inst(parallel)) &&
+         ir::IndependenceOf(program, function, parallel).independent;
 }
 
-Result<PlannedProgram> PlanProgram(const ir::Program& program) {
+}  // namespace
+
+Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts,
+                      const ir::Program& with_barriers, const TileShape& tile) {
+  return Planner(lowered, facts, with_barriers, tile).Run();
+}
+
+namespace {
+
+// Folds in rows that some lanes of a warp can take are left to them; the others become loops. Nothing where there is none
+// of them.
+Result<std::optional<PlannedProgram>> PlanRowsOf(const ir::Program& source, ir::Program lowered,
+                                                 const ir::Program& with_barriers,
+                                                 const TileShape& tile) {
+  const auto number = [](const ir::Program& program, const Function& function) {
+    return static_cast<uint32_t>(&function - program.functions.data());
+  };
+  const ir::Program all = std::move(lowered);
+  lowered = TRY(ir::ExpandFolds(all, [&](const Function& function, const Inst& fold) {
+    return number(all, function) != all.entry.index || !ir::IsFloat(fold.type.scalar) ||
+           function.word(fold, 1) != FoldChains || function.word(fold, 2) != FoldBlock;
+  }));
   PlannedProgram planned;
+  while (true) {
+    std::vector<FoldTree> trees;
+    planned.lowered = TRY(FoldsAsTrees(lowered, trees));
+    if (trees.empty()) return std::nullopt;
+    planned.facts = FindFacts(planned.lowered, /*metered=*/false);
+    planned.facts.functions[planned.lowered.entry.index].shapes =
+        ShapesOf(source.entry_function(), planned.lowered.entry_function());
+    std::set<uint32_t> refused;
+    for (const FoldTree& tree : trees)
+      if (!IsInRows(planned, tree.loop)) refused.insert(tree.fold);
+    if (refused.empty()) break;
+    const ir::Program before = std::move(lowered);
+    lowered = TRY(ir::ExpandFolds(before, [&](const Function& function, const Inst& fold) {
+      return refused.contains(static_cast<uint32_t>(&fold - function.insts.data()));
+    }));
+  }
+  planned.plan = TRY(MakePlan(planned.lowered, planned.facts, with_barriers, tile));
+  // Each of them must be in a step that knows what it is.
+  size_t in_rows = 0, there = 0;
+  const Function& entry = planned.lowered.entry_function();
+  for (const Inst& inst : entry.insts) there += IsFoldLoop(inst) ? 1 : 0;
+  for (const Step& step : planned.plan.steps)
+    if (step.launch.kind == StepKind::Rows)
+      ForEachInst(entry, step.insts[0],
+                  [&](InstId, const Inst& inst) { in_rows += IsFoldLoop(inst) ? 1 : 0; });
+  if (in_rows != there) return std::nullopt;
+  return planned;
+}
+
+}  // namespace
+
+Result<PlannedProgram> PlanProgram(const ir::Program& program, const TileShape& tile) {
   const ir::Program with_barriers = TRY(ir::ExpandPrelude(TRY(ir::LowerTensors(program))));
+  if (ir::Program kept = TRY(ir::LowerForTarget(program, {}, ir::Folds::Keep)); ir::HasFolds(kept))
+    if (auto rows = TRY(PlanRowsOf(program, std::move(kept), with_barriers, tile)); rows)
+      return std::move(*rows);
+  PlannedProgram planned;
   planned.lowered = TRY(ir::LowerForTarget(program));
   planned.facts = FindFacts(planned.lowered, /*metered=*/false);
-  planned.plan = TRY(MakePlan(planned.lowered, planned.facts, with_barriers));
+  planned.plan = TRY(MakePlan(planned.lowered, planned.facts, with_barriers, tile));
   return planned;
 }
 

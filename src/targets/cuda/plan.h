@@ -13,7 +13,10 @@
 #include "ir/lanes/fold_match.h"
 #include "ir/program.h"
 #include "targets/cuda/driver/module.h"
+#include "targets/cuda/row_plan.h"
+#include "targets/cuda/tile_shape.h"
 #include "targets/llvm/facts.h"
+#include "targets/llvm/matmul_match.h"
 
 namespace frazil::targets::cuda {
 
@@ -28,6 +31,8 @@ struct Step {
   ir::InstId inner;               // Flat: the parallel inside that runs as one with the outer
   // A reduction: Flat makes a result for each block of elements, the Single behind it combines them.
   std::optional<FoldMatch> fold;
+  std::optional<MatmulChain> chain;  // Tiles
+  std::optional<RowPlan> rows;       // Rows
 };
 
 struct Plan {
@@ -46,7 +51,7 @@ struct Plan {
 // Fails with Unsupported and a sentence. `with_barriers` is the program before ir::SplitBarriers: phases of a parallel are
 // independent where it was, which is hard to see once indices have gone through scratch memory.
 Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts,
-                      const ir::Program& with_barriers);
+                      const ir::Program& with_barriers, const TileShape& tile);
 
 struct PlannedProgram {
   ir::Program lowered;
@@ -54,7 +59,7 @@ struct PlannedProgram {
   Plan plan;
 };
 // Lowers any checked program, and plans it.
-Result<PlannedProgram> PlanProgram(const ir::Program& program);
+Result<PlannedProgram> PlanProgram(const ir::Program& program, const TileShape& tile = {});
 
 // May all threads of a block run this region together, storing by one of them? Not where a function that touches memory
 // is called, because functions are compiled for one thread.

@@ -30,6 +30,9 @@ struct ProgramFacts : ir::CallGraph {
 };
 
 ProgramFacts FindFacts(const ir::Program& program, bool metered);
+// FunctionFacts::shapes of a lowered entry. Parameters keep their numbers; results that are tensors are parameters behind
+// them.
+std::map<uint32_t, ir::Shape> ShapesOf(const ir::Function& source, const ir::Function& lowered);
 
 // May the instruction itself trap, whatever its regions or its callee do?
 bool MayTrap(const ir::Program& program, const ir::Function& function, const FunctionFacts& facts,

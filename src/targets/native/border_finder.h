@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "targets/native/vectors/loop_plan_index.h"
+#include "targets/llvm/index_forms.h"
 
 namespace frazil::targets::native {
 

@@ -167,19 +167,6 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Buf
   generated.lost_fold = shared.lost_fold;
 }
 
-// Parameters keep their numbers; results that are tensors are parameters behind them.
-std::map<uint32_t, ir::Shape> ShapesOf(const ir::Function& source, const ir::Function& lowered) {
-  std::map<uint32_t, ir::Shape> shapes;
-  uint32_t next = source.param_count();
-  for (uint32_t i = 0; i < source.param_count(); ++i)
-    if (source.param_type(i).is_tensor())
-      shapes[lowered.param(i).index] = source.shape(source.param_type(i));
-  for (ir::Type result : source.results)
-    if (result.is_tensor() && next < lowered.param_count())
-      shapes[lowered.param(next++).index] = source.shape(result);
-  return shapes;
-}
-
 Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& machine,
                                      Output output) {
   llvm::SmallString<0> bytes;

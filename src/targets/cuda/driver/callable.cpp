@@ -27,6 +27,26 @@ constexpr int64_t MostBlockTrips = int64_t{1} << 32;
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+// As many rows in a block as its threads have, less where they would take more shared memory than lets several blocks
+// live on a multiprocessor; without shared memory where not even a warp's rows fit.
+void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, uint32_t most_shared_bytes,
+               Launch& launch) {
+  constexpr int64_t UsualSharedBytes = 36 << 10;
+  constexpr uint32_t Warp = 32;
+  const uint32_t lanes = columns <= ShortRow    ? LanesOfShortRow
+                         : columns <= MiddleRow ? LanesOfMiddleRow
+                                                : LanesOfLongRow;
+  const int64_t of_row =
+      columns > INT32_MAX ? INT32_MAX : RoundUp(columns, RowSlice) * step.shared_bytes;
+  const auto bytes = [&] { return of_row * (launch.threads / lanes); };
+  while (launch.threads > Warp && bytes() > UsualSharedBytes) launch.threads /= 2;
+  launch.shared_bytes =
+      bytes() + 64 > int64_t{most_shared_bytes} ? 0 : static_cast<uint32_t>(bytes());
+  if (launch.shared_bytes == 0) launch.threads = step.threads;
+  const int64_t of_block = launch.threads / (launch.shared_bytes == 0 ? Warp : lanes);
+  launch.blocks = static_cast<uint32_t>(std::min(MostBlocks, RoundUp(rows, of_block) / of_block));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> device,
@@ -93,6 +113,24 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   };
   Launch launch;
   launch.threads = step.threads;
+  if (step.kind == StepKind::Tiles || step.kind == StepKind::Rows) {
+    const int64_t rows = trips(step.lo, step.hi);
+    const int64_t columns = step.kind == StepKind::Tiles ? trips(step.inner_lo, step.inner_hi)
+                                                         : std::max<int64_t>(size(step.lanes_hi), 0);
+    if (rows == 0 || (step.kind == StepKind::Tiles && columns == 0)) return {};
+    if (columns != 0 && rows > MostTrips / columns)
+      return Fail(Diag::LimitReached, "more iterations than a GPU can number");
+    if (step.kind == StepKind::Tiles) {
+      launch.blocks = static_cast<uint32_t>(
+          std::min(MostBlocks, RoundUp(rows, step.tile_rows) / step.tile_rows *
+                                   (RoundUp(columns, step.tile_columns) / step.tile_columns)));
+      launch.shared_bytes = step.shared_bytes;
+    } else {
+      ShapeRows(step, rows, columns, device_->most_shared_bytes(), launch);
+    }
+    call.launches.push_back(std::move(launch));
+    return {};
+  }
   const int64_t full = BlocksPerMultiprocessor * device_->multiprocessors();
   int64_t blocks = step.kind == StepKind::Flat || step.kind == StepKind::Blocks ? full : 1;
   if (step.hi != Unknown) {
@@ -130,10 +168,34 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   return {};
 }
 
+// Kernels count on it that buffers of tensors hold them.
+Result<void> CudaKernel::CheckShapes(std::span<const DeviceArgument> arguments) const {
+  const ir::Function& source = module_.source.entry_function();
+  const auto check = [&](ir::Type type, size_t argument) -> Result<void> {
+    if (!type.is_tensor() || argument >= arguments.size()) return {};
+    __extension__ using Wide = unsigned __int128;
+    Wide count = 1;
+    for (const ir::Dim dim : source.shape(type)) {
+      const uint64_t size = dim.is_symbol() ? arguments[dim.param()].words[0]
+                                            : static_cast<uint64_t>(dim.value);
+      count = std::min<Wide>(count * std::min<uint64_t>(size, INT64_MAX), INT64_MAX);
+    }
+    if (count <= arguments[argument].words[1]) return {};
+    return Fail(Diag::BadLaunch,
+                fmt::format("argument {} has fewer elements than its shape says", argument + 1));
+  };
+  size_t next = source.param_count();
+  for (uint32_t i = 0; i < source.param_count(); ++i) TRY_VOID(check(source.param_type(i), i));
+  for (const ir::Type result : source.results)
+    if (result.is_tensor()) TRY_VOID(check(result, next++));
+  return {};
+}
+
 Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
                                    const Limits& limits) {
   if (arguments.size() != params_.size())
     return Fail(Diag::BadLaunch, "the number of arguments does not fit");
+  TRY_VOID(CheckShapes(arguments));
   TRY_VOID(CheckConditions(arguments));
   const std::vector<int64_t> sizes = TRY(Sizes(arguments));
   BoundCall call;

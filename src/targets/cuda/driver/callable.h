@@ -41,6 +41,7 @@ class CudaKernel {
 
  private:
   Result<void> CheckConditions(std::span<const DeviceArgument> arguments) const;
+  Result<void> CheckShapes(std::span<const DeviceArgument> arguments) const;
   Result<std::vector<int64_t>> Sizes(std::span<const DeviceArgument> arguments) const;
   Result<void> AddLaunch(const PtxStep& step, std::span<const int64_t> sizes,
                          BoundCall& call) const;

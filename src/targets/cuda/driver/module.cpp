@@ -11,8 +11,9 @@
 namespace frazil::targets::cuda {
 namespace {
 
-constexpr std::string_view Magic = "frazil ptx 1\n";
-constexpr std::string_view KindNames[] = {"alloc", "flat", "blocks", "single", "serial"};
+constexpr std::string_view Magic = "frazil ptx 2\n";
+constexpr std::string_view KindNames[] = {"alloc",  "flat",  "blocks", "single",
+                                            "serial", "tiles", "rows"};
 // More steps than any program can have after its own limits; a guard against garbage.
 constexpr uint32_t MostSteps = 100'000;
 
@@ -86,6 +87,9 @@ bool ReadStep(std::string_view line, int32_t size_count, PtxStep& step) {
   for (int32_t* size :
        {&step.lo, &step.hi, &step.inner_lo, &step.inner_hi, &step.lanes_lo, &step.lanes_hi})
     if (!fields.Number(*size) || *size < Unknown || *size >= size_count) return false;
+  if (!fields.Number(step.tile_rows) || !fields.Number(step.tile_columns) ||
+      !fields.Number(step.shared_bytes) || step.tile_rows == 0 || step.tile_columns == 0)
+    return false;
   if (!fields.Number(shared_count) || shared_count > MostSteps) return false;
   for (uint32_t i = 0; i < shared_count; ++i) {
     PtxStep::Scratch scratch{};
@@ -102,6 +106,9 @@ bool ReadStep(std::string_view line, int32_t size_count, PtxStep& step) {
     step.guards.push_back(guard);
   }
   if (step.kind == StepKind::Alloc && step.shared.size() != 1) return false;
+  if (step.kind == StepKind::Rows && (step.hi == Unknown || step.lanes_hi == Unknown)) return false;
+  if (step.kind == StepKind::Tiles && (step.hi == Unknown || step.inner_hi == Unknown))
+    return false;
   return fields.at_end() && !step.entry.empty() && step.threads >= 1 && step.threads <= 1024 &&
          step.items >= 1 && step.items <= 4096;
 }
@@ -140,10 +147,10 @@ std::string SerializeModule(const PtxModule& module) {
   pairs("at_most", module.at_most);
   fmt::format_to(out, "steps {}\n", module.steps.size());
   for (const PtxStep& step : module.steps) {
-    fmt::format_to(out, "step {} {} {} {} {} {} {} {} {} {} {}",
+    fmt::format_to(out, "step {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
                    KindNames[static_cast<size_t>(step.kind)], step.entry, step.threads, step.items,
                    step.lo, step.hi, step.inner_lo, step.inner_hi, step.lanes_lo, step.lanes_hi,
-                   step.shared.size());
+                   step.tile_rows, step.tile_columns, step.shared_bytes, step.shared.size());
     for (const PtxStep::Scratch& scratch : step.shared)
       fmt::format_to(out, " {} {}", scratch.length, scratch.bytes);
     fmt::format_to(out, " {}", step.guards.size());

@@ -27,6 +27,8 @@ enum class StepKind : uint8_t {
   Blocks,  // a block of threads for each iteration; parallels inside are shared among its threads
   Single,  // one block of threads; parallels inside are shared among them
   Serial,  // one thread
+  Tiles,   // a block of threads for each tile of a nest of two: the product of matrices
+  Rows,    // some lanes of a warp for each iteration: folds and parallels along a row of `lanes` elements
 };
 
 // Numbers are known to the kernels; the host needs them for the shape of a launch. They are results of
@@ -42,8 +44,11 @@ struct PtxStep {
           hi = Unknown;  // Flat, Blocks: of the parallel; with `hi` alone it begins at 0
   int32_t inner_lo = Unknown,
           inner_hi = Unknown;  // Flat: of the parallel inside of it, if both run as one
-  // Blocks, Single: lanes of the parallels inside, where they are known and the same for all.
+  // Blocks, Single: lanes of the parallels inside, where they are known and the same for all. Rows: their elements.
   int32_t lanes_lo = Unknown, lanes_hi = Unknown;
+  uint32_t tile_rows = 1, tile_columns = 1;  // Tiles
+  // Shared memory. Tiles: of a block; Rows: for each element of a row, or none where it does not fit.
+  uint32_t shared_bytes = 0;
   // The step runs where each of these sizes has that value (0 or 1).
   std::vector<std::pair<int32_t, int32_t>> guards;
   struct Scratch {
@@ -70,6 +75,11 @@ struct PtxModule {
   // The program as the caller sees it.
   ir::Program source;
 };
+
+// Rows: how many lanes of a warp have one, if it has that many elements; they are taken in slices of 64.
+constexpr int64_t ShortRow = 128, MiddleRow = 1024;
+constexpr uint32_t LanesOfShortRow = 8, LanesOfMiddleRow = 16, LanesOfLongRow = 32;
+constexpr int64_t RowSlice = 64;
 
 // A flat text form; Parse refuses anything that does not fit (BadArtifact).
 std::string SerializeModule(const PtxModule& module);

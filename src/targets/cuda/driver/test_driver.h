@@ -1,11 +1,13 @@
 // A driver without a GPU, in the test program itself: Device::Open(""). Its assembly is the text form of the IR, run by the
 // interpreter, so that kernels compute and wrong ones are wrong; the text "// nothing" does nothing. One file of a program
-// includes this.
+// includes this. A program that can run other assembly says so in State::compile.
 #pragma once
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,7 +26,16 @@ namespace frazil::targets::cuda::test_driver {
 constexpr int InvalidValue = 1, InvalidPtx = 218, LaunchFailed = 719;
 constexpr int MostShared = 1 << 17, OwnShared = 16;  // bytes of a block; of them a kernel's own
 
+// A launch as the driver gets it.
+struct Shape {
+  unsigned blocks, threads, shared_bytes;
+};
+// Runs a kernel of a module with the words of a launch; the driver's status.
+using Run =
+    std::function<int(const std::string& kernel, const Shape& shape, const uint64_t* words)>;
+
 struct State {
+  std::function<Run(const std::string& text)> compile;  // empty: it is no such assembly
   std::mutex mutex;
   std::vector<std::pair<unsigned, unsigned>> launched;  // blocks, threads
   const char* failing = nullptr;                        // the function that fails
@@ -50,8 +61,15 @@ int Give(T** handle, const char* function) {
 }
 
 // What a loaded module is: a program over the words of a launch.
+struct Module;
+struct Kernel {
+  Module* module;
+  std::string name;
+};
 struct Module {
+  Run run;
   std::optional<ir::Program> program;
+  std::map<std::string, Kernel> kernels;
   std::atomic<int> most_dynamic = 48 << 10;  // bytes of shared memory for a launch
 };
 
@@ -148,7 +166,8 @@ int cuModuleLoadDataEx(cuda_api::ModuleHandle** module, const void* text, unsign
     const std::lock_guard lock(cuda_test::Get().mutex);
     cuda_test::Get().last_text = code;
   }
-  if (code != "// nothing") {
+  if (cuda_test::Get().compile) made->run = cuda_test::Get().compile(code);
+  if (code != "// nothing" && !made->run) {
     auto program = frazil::ir::ParseText(code);
     if (!program) return cuda_test::InvalidPtx;
     made->program = std::move(*program);
@@ -161,13 +180,16 @@ int cuModuleUnload(cuda_api::ModuleHandle* module) {
   return 0;
 }
 int cuModuleGetFunction(cuda_api::FunctionHandle** function, cuda_api::ModuleHandle* module,
-                        const char*) {
-  *function = reinterpret_cast<cuda_api::FunctionHandle*>(module);
+                        const char* name) {
+  auto* const owner = reinterpret_cast<cuda_test::Module*>(module);
+  cuda_test::Kernel& kernel = owner->kernels[name];
+  kernel = {owner, name};
+  *function = reinterpret_cast<cuda_api::FunctionHandle*>(&kernel);
   return cuda_test::StatusOf("function");
 }
 int cuFuncSetAttribute(cuda_api::FunctionHandle* function, int which, int value) {
   const bool fits = which == 8 && value <= cuda_test::MostShared - cuda_test::OwnShared;
-  if (fits) reinterpret_cast<cuda_test::Module*>(function)->most_dynamic = value;
+  if (fits) reinterpret_cast<cuda_test::Kernel*>(function)->module->most_dynamic = value;
   return fits ? 0 : cuda_test::InvalidValue;
 }
 int cuFuncGetAttribute(int* value, int which, cuda_api::FunctionHandle*) {
@@ -215,14 +237,17 @@ int cuStreamQuery(cuda_api::StreamHandle*) { return 0; }
 int cuLaunchKernel(cuda_api::FunctionHandle* function, unsigned blocks, unsigned, unsigned,
                    unsigned threads, unsigned, unsigned, unsigned shared_bytes,
                    cuda_api::StreamHandle*, void**, void** extra) {
-  const auto& module = *reinterpret_cast<const cuda_test::Module*>(function);
+  const auto& kernel = *reinterpret_cast<const cuda_test::Kernel*>(function);
+  const cuda_test::Module& module = *kernel.module;
   if (shared_bytes > static_cast<unsigned>(module.most_dynamic)) return cuda_test::InvalidValue;
   {
     const std::lock_guard lock(cuda_test::Get().mutex);
     cuda_test::Get().launched.emplace_back(blocks, threads);
   }
   if (const int status = cuda_test::StatusOf("launch"); status != 0) return status;
-  return cuda_test::RunModule(module, static_cast<const uint64_t*>(extra[1]),
+  const auto* const words = static_cast<const uint64_t*>(extra[1]);
+  if (module.run) return module.run(kernel.name, {blocks, threads, shared_bytes}, words);
+  return cuda_test::RunModule(module, words,
                               *static_cast<const size_t*>(extra[3]) / sizeof(uint64_t));
 }
 int cuStreamBeginCapture_v2(cuda_api::StreamHandle*, int) { return 0; }

@@ -1,4 +1,4 @@
-// Matching works on index forms (loop_plan_index.h), so that it does not matter how an index was written down.
+// Matching works on index forms (index_forms.h), so that it does not matter how an index was written down.
 #include "targets/native/kernels/kernel_match.h"
 
 #include <algorithm>

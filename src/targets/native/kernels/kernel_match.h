@@ -5,8 +5,8 @@
 
 #include "ir/program.h"
 #include "targets/llvm/facts.h"
+#include "targets/llvm/index_forms.h"
 #include "targets/native/kernels/kernel_tail_plan.h"
-#include "targets/native/vectors/loop_plan_index.h"
 
 namespace frazil::targets::native {
 

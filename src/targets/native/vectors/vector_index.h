@@ -1,13 +1,10 @@
-// Index forms as instructions. Internal to this folder.
+// Tests of indices before loops. Internal to this folder.
 #pragma once
 
+#include "targets/llvm/form_values.h"
 #include "targets/native/function_emitter.h"
-#include "targets/native/vectors/loop_plan_index.h"
 
 namespace frazil::targets::native {
-
-// At the builder's place, from the values that the form mentions.
-llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form);
 
 // On the stack of the function, at a line.
 llvm::Value* StackRoom(Builder& builder, llvm::Type* type);

@@ -1,6 +1,6 @@
-#include "targets/native/vectors/loop_plan_index.h"
+#include "targets/llvm/index_forms.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
 using ir::Op;
 
@@ -19,4 +19,4 @@ IndexForm IndexForms::Make(ir::ValueId value) {
   return form ? *std::move(form) : IndexForm::Of(value);
 }
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

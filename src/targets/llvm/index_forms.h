@@ -6,7 +6,7 @@
 #include "ir/lanes/index_form.h"
 #include "ir/program.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
 using ir::IndexForm;
 
@@ -23,4 +23,4 @@ class IndexForms {
   ir::FormTable forms_{MaxDepth};
 };
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

@@ -1,0 +1,162 @@
+// Kernels as the GPU would run them, on this machine (test_gpu.h), against the interpreter, bit for bit.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
+#include "targets/cuda/cuda.h"
+#include "targets/cuda/driver/callable.h"
+#include "targets/cuda/test_gpu.h"
+
+namespace frazil::targets::cuda {
+namespace {
+
+using exec::Value;
+
+class Emulated : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test_gpu::IsThere()) GTEST_SKIP() << "clang-22 compiles the kernels, and is not there";
+    test_driver::Get().compile = test_gpu::Compile;
+  }
+  void TearDown() override { test_driver::Get().compile = {}; }
+
+  static ir::Program Parse(const std::string& text) {
+    auto program = ir::ParseText("frz 1\n" + text);
+    EXPECT_TRUE(program) << program.error().ToString();
+    return program ? std::move(*program) : ir::Program();
+  }
+
+  void Load(const std::string& text, const PtxOptions& options = {}) {
+    program_ = Parse(text);
+    auto module = EmitPtx(program_, options);
+    ASSERT_TRUE(module) << module.error().ToString();
+    kinds_.clear();
+    for (const PtxStep& step : module->steps) kinds_.push_back(step.kind);
+    auto llvm = EmitPtxLlvm(program_, options);
+    ASSERT_TRUE(llvm) << llvm.error().ToString();
+    module->text = *llvm;
+    auto device = Device::Open("");
+    ASSERT_TRUE(device);
+    auto callable = MakeCudaCallable(*device, std::move(*module));
+    ASSERT_TRUE(callable) << callable.error().ToString();
+    callable_ = std::move(*callable);
+  }
+
+  // Ordinary numbers, and now and then one that is special; `wild`: often.
+  Value Tensor(ir::Type type, std::vector<int64_t> dims, bool wild) {
+    int64_t count = 1;
+    for (int64_t dim : dims) count *= dim;
+    auto memory = std::make_shared<exec::Memory>(type, count);
+    const uint64_t specials[] = {0x7fc00000, 0x7f800001, 0xffc12345, 0x80000000, 0,
+                                 0x7f800000, 0xff800000, 1,          0x80000001, 0x7f7fffff,
+                                 0xbf800000, 0x1e3ce508, 0x9e3ce508};
+    for (int64_t i = 0; i < count; ++i) {
+      float value = std::uniform_real_distribution<float>(-2, 2)(random_);
+      uint32_t bits;
+      std::memcpy(&bits, &value, 4);
+      if (random_() % (wild ? 5 : 4000) == 0)
+        bits = static_cast<uint32_t>(specials[random_() % std::size(specials)]);
+      const uint64_t word = bits;
+      memory->Set(i, std::span(&word, 1));
+    }
+    return Value::Tensor(memory, dims);
+  }
+
+  void Check(const std::vector<Value>& arguments, const std::string& what) {
+    const auto expected = exec::Interpret(program_, exec::CopyValues(arguments));
+    ASSERT_TRUE(expected);
+    const auto outcome = callable_->Run(exec::CopyValues(arguments), {});
+    ASSERT_TRUE(outcome) << what << outcome.error().ToString();
+    ASSERT_EQ(expected->trap.has_value(), outcome->trap.has_value()) << what;
+    ASSERT_EQ(expected->results.size(), outcome->results.size());
+    for (size_t r = 0; r < expected->results.size(); ++r) {
+      const Value &a = expected->results[r], &b = outcome->results[r];
+      if (!a.memory) {
+        EXPECT_EQ(a.word, b.word) << what;
+        continue;
+      }
+      ASSERT_EQ(a.memory->size_bytes(), b.memory->size_bytes());
+      if (std::memcmp(a.memory->data(), b.memory->data(), a.memory->size_bytes()) == 0) continue;
+      int shown = 0;
+      for (int64_t i = 0; i < a.memory->length() && shown < 5; ++i) {
+        uint64_t x[8] = {}, y[8] = {};
+        a.memory->Get(i, x);
+        b.memory->Get(i, y);
+        if (x[0] != y[0] && ++shown)
+          ADD_FAILURE() << what << " result " << r << " element " << i << ": " << std::hex << x[0]
+                        << " but is " << y[0];
+      }
+    }
+  }
+
+  ir::Program program_;
+  std::vector<StepKind> kinds_;
+  std::unique_ptr<exec::Callable> callable_;
+  std::mt19937_64 random_{5};
+};
+
+Value Index(int64_t n) { return Value::Int(ir::types::Index, n); }
+
+constexpr const char* Matmul = R"(func @main(%m: index, %k: index, %n: index, %a: tensor<f32, [%m, %k]>, %b: tensor<f32, [%k, %n]>) -> (tensor<f32, [%m, %n]>) {
+  %r = matmul %a, %b : tensor<f32, [%m, %n]>
+  return %r
+}
+)";
+
+TEST_F(Emulated, ProductsOfMatrices) {
+  Load(Matmul);
+  EXPECT_EQ(kinds_, std::vector{StepKind::Tiles});
+  const int64_t sizes[][3] = {{1, 1, 1},     {4, 4, 4},    {128, 16, 128}, {128, 64, 128},
+                              {130, 20, 132}, {7, 33, 129}, {5, 0, 3},      {129, 18, 5},
+                              {64, 100, 200}, {0, 4, 4},    {3, 47, 260}};
+  for (const auto& [m, k, n] : sizes)
+    for (const bool wild : {false, true})
+      Check({Index(m), Index(k), Index(n), Tensor(ir::types::F32, {m, k}, wild),
+             Tensor(ir::types::F32, {k, n}, wild)},
+            std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n));
+}
+
+constexpr const char* Softmax =
+    R"(func @main(%m: index, %n: index, %a: tensor<f32, [%m, %n]>) -> (tensor<f32, [%m, %n]>) {
+  %r = generate (%0) -> (tensor<f32, [%m, %n]>) {
+    %1 = fold max %2 to %n chains 64 block 4096 -> f32 {
+      %3 = extract %a, %0, %2 : f32
+      yield %3
+    }
+    %4 = generate (%5) -> (tensor<f32, [%n]>) {
+      %6 = extract %a, %0, %5 : f32
+      %d = sub %6, %1 : f32
+      %q = exp.fast %d : f32
+      yield %q
+    }
+    %7 = fold sum %8 to %n chains 64 block 4096 -> f32 {
+      %9 = extract %4, %8 : f32
+      yield %9
+    }
+    %10 = generate (%11) -> (tensor<f32, [%n]>) {
+      %12 = extract %4, %11 : f32
+      %q = div %12, %7 : f32
+      yield %q
+    }
+    yield %10
+  }
+  return %r
+}
+)";
+
+TEST_F(Emulated, SoftmaxOfRows) {
+  Load(Softmax);
+  ASSERT_EQ(kinds_, std::vector{StepKind::Rows});
+  const int64_t sizes[][2] = {{1, 1},    {3, 2},    {5, 3},   {37, 64},  {4, 63},  {3, 65},
+                              {9, 128},  {7, 100},  {3, 768}, {2, 1000}, {1, 1028}, {2, 4096},
+                              {1, 4100}, {1, 4097}, {1, 12300}, {0, 5},  {5, 0},   {2, 70000}};
+  for (const auto& [m, n] : sizes)
+    for (const bool wild : {false, true})
+      Check({Index(m), Index(n), Tensor(ir::types::F32, {m, n}, wild)},
+            std::to_string(m) + "x" + std::to_string(n));
+}
+
+}  // namespace
+}  // namespace frazil::targets::cuda
