@@ -5,7 +5,7 @@
 
 #include "ir/program.h"
 #include "targets/llvm/facts.h"
-#include "targets/native/vectors/loop_plan_index.h"
+#include "targets/llvm/index_forms.h"
 
 namespace frazil::targets::native {
 
