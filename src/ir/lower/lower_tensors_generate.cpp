@@ -307,7 +307,7 @@ void TensorLowering::LowerExtract(const Inst& inst) {
     ValueId& sum = sums_[operands[0].index];
     IndexExprs at;
     for (ValueId index : operands.subspan(1)) at.push_back(IndexExpr::Of(Get(index)));
-    if (!sum.valid()) sum = Chain(source_.inst(source_.values[operands[0].index].def), at);
+    if (!sum.valid()) sum = ProductAt(source_.inst(source_.values[operands[0].index].def), at);
     return Bind(result, sum);
   }
   const Place from = PlaceOf(operands[0]);
