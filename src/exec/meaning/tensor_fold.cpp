@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "exec/meaning/scalar_ops.h"
-#include "exec/meaning/tensor_elements.h"
 #include "exec/meaning/tensor_ops.h"
 #include "ir/text/literal.h"
 
