@@ -193,8 +193,6 @@ class Machine {
   Flow ExtractOp(const ir::Inst& inst);
   Flow TensorLoadOp(const ir::Inst& inst);
   Flow TensorStoreOp(const ir::Inst& inst);
-
-  // interpreter_kernels.cpp
   Flow ConvOp(const ir::Inst& inst);
   Flow ScanOp(const ir::Inst& inst);
   Flow SortOp(const ir::Inst& inst);

@@ -3,7 +3,6 @@
 #include <numeric>
 #include <vector>
 
-#include "exec/meaning/tensor_elements.h"
 #include "exec/meaning/tensor_ops.h"
 
 namespace frazil::exec {

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
+#include "exec/meaning/scalar_ops.h"
 #include "exec/value.h"
 #include "ir/conv.h"
 #include "ir/op.h"
@@ -88,5 +90,35 @@ struct Quantized {
   int64_t bits;
 };
 bool MatmulQuantized(const Quantized& a, const Quantized& w, const Expired& expired, Object& to);
+
+// --- elements as words, for the ops that compute ------------------------------------------------------------------
+// xfield is the widest that is computed with.
+using Element = std::array<uint64_t, 3>;
+
+inline bool IsHalf(ir::Type type) { return ir::Contains(ir::sets::Half, type.scalar); }
+inline ir::Type FoldType(ir::Type element) { return IsHalf(element) ? ir::types::F32 : element; }
+
+// Elements as they are computed with: f16 and bf16 in f32.
+inline Element Read(const Memory& memory, int64_t index) {
+  Element element = {};
+  memory.Get(index, element);
+  if (!IsHalf(memory.element())) return element;
+  return {*EvalWord(ir::Op::Cast, ir::Scalar::F32, memory.element().scalar, element[0])};
+}
+
+inline void Write(Memory& memory, int64_t index, Element element) {
+  if (IsHalf(memory.element()))
+    element[0] = *EvalWord(ir::Op::Cast, memory.element().scalar, ir::Scalar::F32, element[0]);
+  memory.Set(index, element);
+}
+
+// An op of two elements that cannot trap.
+inline Element Apply(ir::Op op, ir::Type type, const Element& a, const Element& b) {
+  if (!IsWide(type.scalar)) return {*EvalWord(op, type.scalar, type.scalar, a[0], b[0])};
+  Element result = {};
+  const auto trap = EvalScalar({op, type, type}, std::array{Words(a), Words(b)}, result);
+  CHECK(!trap);
+  return result;
+}
 
 }  // namespace frazil::exec

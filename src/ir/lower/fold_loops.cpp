@@ -15,6 +15,8 @@ namespace {
 // The tree along the innermost axis ([tensor.reduce]).
 constexpr int64_t DefaultChains = 64;
 constexpr int64_t DefaultBlock = 4096;
+// So many elements of one chain are written one after the other: windows of pooling, which then are lanes of the loop around.
+constexpr int64_t MostStraight = 4;
 
 // The least or greatest value of an integer type, as the word of a constant.
 uint64_t ExtremeWord(Type type, bool greatest) {
@@ -152,7 +154,11 @@ void FoldLoops::Rows(IndexExpr start, IndexExpr count, const Element& element) {
 
 ValueId FoldLoops::Chain(IndexExpr start, IndexExpr count, const Element& element) {
   ValueId first = element(start);
-  if (count.is(1)) return first;
+  if (count.known() && count.constant <= MostStraight) {
+    for (int64_t e = 1; e < count.constant; ++e)
+      first = Combine(first, element(math_.Add(start, IndexExpr::Known(e))));
+    return first;
+  }
   ValueId one = math_.Value(IndexExpr::Known(1));
   return builder_.For(one, math_.Value(count), 1, std::span(&first, 1),
                       [&](ValueId e, std::span<const ValueId> chain) {

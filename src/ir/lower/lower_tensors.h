@@ -71,6 +71,8 @@ class TensorLowering : public Cloner {
   void CopyElements(const IndexExprs& sizes, ValueId from, IndexExpr first, const IndexExprs& steps,
                     const Target& target, const IndexExprs& strides);
   void LowerTranspose(const Inst& inst);
+  void CopyTiles(const IndexExprs& sizes, size_t axis, ValueId from, const IndexExprs& steps,
+                 const Target& target, const IndexExprs& strides);
   void LowerBroadcast(const Inst& inst);
   void LowerSlice(const Inst& inst);
   void LowerConcat(const Inst& inst);
@@ -109,7 +111,19 @@ class TensorLowering : public Cloner {
   void ConvAsProduct(const Sized& image, const Sized& kernel, Type type, const Target& target);
   void ConvNest(const ConvSpec& spec, const Sized& image, const Sized& kernel, IndexExpr outputs,
                 Type type, const Target& target);
+  struct ScanLines {
+    ValueId from, to;
+    Type element, wide;
+    Op op;
+    IndexExpr length;
+    IndexExpr apart;  // elements of a line, which is how many lines lie side by side
+  };
   void LowerScan(const Inst& inst);
+  ValueId ScanLoad(const ScanLines& lines, IndexExpr at);
+  void ScanStore(const ScanLines& lines, IndexExpr at, ValueId sum);
+  void ScanLine(const ScanLines& lines, IndexExpr start);
+  void ScanLane(const ScanLines& lines, IndexExpr start);
+  void ScanRows(const ScanLines& lines, IndexExpr outer);
   void LowerScatter(const Inst& inst);
   void LowerSort(const Inst& inst);
   void WhereAny(IndexExpr count, const std::function<void()>& lines);

@@ -2,47 +2,113 @@
 #include "ir/lower/lower_tensors.h"
 
 namespace frazil::ir {
+namespace {
 
-// A line is one chain; where the elements of lines lie side by side (another axis than the last) all lines advance together,
-// from the line of sums before.
+// So many lines side by side make a row that is worth an array of sums; so many one after the other, lanes.
+constexpr int64_t ManyLines = 8;
+
+bool AreMany(IndexExpr lines) { return !lines.known() || lines.constant >= ManyLines; }
+
+}  // namespace
+
+// A line is one chain. Where lines lie side by side (another axis than the last) all of them advance by a row, their sums
+// being an array. Where they lie one after the other a target with vectors takes them as lanes, if the loop over a line has
+// one load and one store.
 void TensorLowering::LowerScan(const Inst& inst) {
-  const ValueId operand = source_.operand(inst, 0);
-  const ValueId from = Get(operand);
-  const Type element = inst.type.element();
-  const bool is_half = Contains(sets::Half, element.scalar);
-  const Type wide = is_half ? types::F32 : element;
-  const Op combiner = CombinerOf(static_cast<ReduceKind>(source_.word(inst, 0)));
-  const size_t axis = static_cast<size_t>(source_.word(inst, 1));
-  const IndexExprs sizes = SizesOf(operand);
+  const IndexExprs sizes = SizesOf(inst.type);
   const std::span<const IndexExpr> all(sizes);
-  const IndexExpr length = sizes[axis];
+  const size_t axis = static_cast<size_t>(source_.word(inst, 1));
+  const Type element = inst.type.element();
+  const ValueId from = Get(source_.operand(inst, 0));
   const Target target = Start(inst);
   if (target.count.is(0)) return;
+  const ScanLines lines = {from,
+                           target.buffer,
+                           element,
+                           Contains(sets::Half, element.scalar) ? types::F32 : element,
+                           CombinerOf(static_cast<ReduceKind>(source_.word(inst, 0))),
+                           sizes[axis],
+                           math_.Product(all.subspan(axis + 1))};
   const IndexExpr outer = math_.Product(all.first(axis));
-  const IndexExpr inner = math_.Product(all.subspan(axis + 1));
-  const IndexExprs nest = {outer, inner};
-  const auto line = [&](std::span<const IndexExpr> at) {
-    const IndexExpr start = math_.Add(math_.Mul(math_.Mul(at[0], length), inner), at[1]);
-    const auto place = [&](IndexExpr e) { return math_.Add(start, math_.Mul(e, inner)); };
-    const auto load = [&](IndexExpr e) {
-      const ValueId value = Load(from, place(e));
-      return is_half ? builder_.Cast(Op::Cast, value, wide) : value;
-    };
-    const auto store = [&](IndexExpr e, ValueId value) {
-      const ValueId rounded = is_half ? builder_.Cast(Op::Cast, value, element) : value;
-      Store(target.buffer, place(e), rounded);
-    };
-    const ValueId first = load(IndexExpr::Known(0));
-    store(IndexExpr::Known(0), first);
-    if (length.is(1)) return;
-    builder_.For(math_.Value(IndexExpr::Known(1)), math_.Value(length), 1, std::span(&first, 1),
-                 [&](ValueId e, std::span<const ValueId> sum) {
-                   const ValueId next = builder_.Binary(combiner, sum[0], load(IndexExpr::Of(e)));
-                   store(IndexExpr::Of(e), next);
-                   return Values{next};
+  const bool has_lanes = folds_ == Folds::Keep && lines.apart.is(1) && AreMany(outer);
+  WhereAny(target.count, [&] {
+    if (AreMany(lines.apart)) return ScanRows(lines, outer);
+    const IndexExprs nest = {outer, lines.apart};
+    math_.Nest(nest, Order::Independent, [&](std::span<const IndexExpr> at) {
+      const IndexExpr before = math_.Mul(math_.Mul(at[0], lines.length), lines.apart);
+      if (has_lanes)
+        ScanLane(lines, before);
+      else
+        ScanLine(lines, math_.Add(before, at[1]));
+    });
+  });
+}
+
+ValueId TensorLowering::ScanLoad(const ScanLines& lines, IndexExpr at) {
+  const ValueId value = Load(lines.from, at);
+  return lines.wide == lines.element ? value : builder_.Cast(Op::Cast, value, lines.wide);
+}
+
+void TensorLowering::ScanStore(const ScanLines& lines, IndexExpr at, ValueId sum) {
+  const bool is_plain = lines.wide == lines.element;
+  Store(lines.to, at, is_plain ? sum : builder_.Cast(Op::Cast, sum, lines.element));
+}
+
+void TensorLowering::ScanLine(const ScanLines& lines, IndexExpr start) {
+  const ValueId first = ScanLoad(lines, start);
+  ScanStore(lines, start, first);
+  if (lines.length.is(1)) return;
+  const ValueId second = math_.Value(IndexExpr::Known(1));
+  builder_.For(second, math_.Value(lines.length), 1, std::span(&first, 1),
+               [&](ValueId e, std::span<const ValueId> sum) {
+                 const IndexExpr along = math_.Mul(IndexExpr::Of(e), lines.apart);
+                 const IndexExpr at = math_.Add(start, along);
+                 const ValueId next = builder_.Binary(lines.op, sum[0], ScanLoad(lines, at));
+                 ScanStore(lines, at, next);
+                 return Values{next};
+               });
+}
+
+void TensorLowering::ScanLane(const ScanLines& lines, IndexExpr start) {
+  const ValueId none = Zero(lines.wide);
+  const ValueId lo = math_.Value(IndexExpr::Known(0));
+  builder_.For(lo, math_.Value(lines.length), 1, std::span(&none, 1),
+               [&](ValueId e, std::span<const ValueId> sum) {
+                 const IndexExpr at = math_.Add(start, IndexExpr::Of(e));
+                 const ValueId value = ScanLoad(lines, at);
+                 const ValueId both = builder_.Binary(lines.op, sum[0], value);
+                 const ValueId is_first = builder_.Binary(Op::Eq, e, lo);
+                 const ValueId next = builder_.Select(is_first, value, both);
+                 ScanStore(lines, at, next);
+                 return Values{next};
+               });
+}
+
+void TensorLowering::ScanRows(const ScanLines& lines, IndexExpr outer) {
+  const ValueId sums = Alloc(lines.wide, lines.apart);
+  math_.Loop(outer, Order::Sequential, [&](IndexExpr o) {
+    const IndexExpr start = math_.Mul(math_.Mul(o, lines.length), lines.apart);
+    math_.Loop(lines.apart, Order::Independent, [&](IndexExpr j) {
+      const ValueId value = ScanLoad(lines, math_.Add(start, j));
+      Store(sums, j, value);
+      ScanStore(lines, math_.Add(start, j), value);
+    });
+    if (lines.length.is(1)) return;
+    const ValueId second = math_.Value(IndexExpr::Known(1));
+    builder_.For(second, math_.Value(lines.length), 1, {},
+                 [&](ValueId e, std::span<const ValueId>) {
+                   const IndexExpr along = math_.Mul(IndexExpr::Of(e), lines.apart);
+                   const IndexExpr row = math_.Add(start, along);
+                   math_.Loop(lines.apart, Order::Independent, [&](IndexExpr j) {
+                     const ValueId sum = Load(sums, j);
+                     const ValueId value = ScanLoad(lines, math_.Add(row, j));
+                     const ValueId next = builder_.Binary(lines.op, sum, value);
+                     Store(sums, j, next);
+                     ScanStore(lines, math_.Add(row, j), next);
+                   });
+                   return Values();
                  });
-  };
-  WhereAny(target.count, [&] { math_.Nest(nest, Order::Independent, line); });
+  });
 }
 
 // Of no lines there may be any number.

