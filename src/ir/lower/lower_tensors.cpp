@@ -68,6 +68,7 @@ TensorLowering::TensorLowering(const Program& program, const Function& source,
 Result<void> TensorLowering::Run() {
   DeclareSignature();
   FindDirectResults();
+  FindReadInPlace();
   return CopyBody();
 }
 
@@ -136,6 +137,7 @@ Result<void> TensorLowering::Visit(const Inst& inst) {
 }
 
 Result<void> TensorLowering::LowerTensorInst(const Inst& inst) {
+  if (inst.results.count == 1 && IsReadInPlace(Function::result_of(inst))) return {};
   switch (inst.op) {
     case Op::If:
     case Op::Switch: return LowerBranches(inst);
@@ -145,6 +147,12 @@ Result<void> TensorLowering::LowerTensorInst(const Inst& inst) {
     case Op::Map: return LowerMap(inst);
     case Op::Reduce: LowerReduce(inst); break;
     case Op::Matmul:
+      if (IsReadInPlace(source_.operand(inst, 0)) || IsReadInPlace(source_.operand(inst, 1))) {
+        LowerMatvec(inst);
+        break;
+      }
+      LowerMatmul(inst);
+      break;
     case Op::MatmulFast: LowerMatmul(inst); break;
     case Op::Reshape: LowerReshape(inst); break;
     case Op::Transpose: LowerTranspose(inst); break;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,6 +64,16 @@ class TensorLowering : public Cloner {
   // Ops: lower_tensors_ops.cpp, lower_tensors_moves.cpp, lower_tensors_reduce.cpp.
   Result<void> LowerMap(const Inst& inst);
   void LowerMatmul(const Inst& inst);
+  // Products with operands that are read in place: lower_tensors_matvec.cpp.
+  struct Factor {
+    ValueId buffer;
+    Type element;
+    IndexExpr row, column;  // strides
+  };
+  void FindReadInPlace();
+  bool IsReadInPlace(ValueId old_value) const { return read_in_place_.contains(old_value.index); }
+  Factor FactorOf(ValueId old_matrix);
+  void LowerMatvec(const Inst& inst);
   void LowerReduce(const Inst& inst);
   void LowerIota(const Inst& inst);
   void LowerRandom(const Inst& inst);
@@ -168,6 +179,7 @@ class TensorLowering : public Cloner {
   std::map<uint32_t, Dim> below_;   // by old index: from 0 to below that
   std::map<uint32_t, IndexExpr>
       flat_;  // by the first index of a `generate`: the number of its element
+  std::set<uint32_t> read_in_place_;  // by old value: never made
   std::vector<Type> scalar_results_;
 };
 
