@@ -68,6 +68,7 @@ TensorLowering::TensorLowering(const Program& program, const Function& source,
 Result<void> TensorLowering::Run() {
   DeclareSignature();
   FindDirectResults();
+  FindReadInPlace();
   DeferProducts();
   FindLifetimes();
   return CopyBody();
@@ -140,6 +141,7 @@ Result<void> TensorLowering::Visit(const Inst& inst) {
 }
 
 Result<void> TensorLowering::LowerTensorInst(const Inst& inst) {
+  if (inst.results.count == 1 && IsReadInPlace(Function::result_of(inst))) return {};
   switch (inst.op) {
     case Op::If:
     case Op::Switch: return LowerBranches(inst);

@@ -63,6 +63,16 @@ class TensorLowering : public Cloner {
 
   // Ops: lower_tensors_ops.cpp, lower_tensors_moves.cpp, lower_tensors_reduce.cpp.
   Result<void> LowerMap(const Inst& inst);
+  // Products with operands that are read in place: lower_tensors_matvec.cpp.
+  struct Factor {
+    ValueId buffer;
+    Type element;
+    IndexExpr row, column;  // strides
+  };
+  void FindReadInPlace();
+  bool IsReadInPlace(ValueId old_value) const { return read_in_place_.contains(old_value.index); }
+  Factor FactorOf(ValueId old_matrix);
+  ValueId ProductInPlaceAt(const Inst& inst, IndexExpr row, IndexExpr column);
   void LowerReduce(const Inst& inst);
   void ReduceColumns(const Inst& inst, const Target& target);
   void LowerIota(const Inst& inst);
@@ -164,6 +174,7 @@ class TensorLowering : public Cloner {
   };
   static bool MakesItsBuffer(Op op);
   void FindLifetimes();
+  void NoteUse(ValueId old_value, uint32_t position);
   void FreeUnused(uint32_t position);
   bool Fits(const Made& made, Type type) const;
   ValueId Reuse(const Inst& inst, ValueId old_value);
@@ -223,6 +234,7 @@ class TensorLowering : public Cloner {
   std::vector<Made> made_, free_;
   std::map<uint32_t, ValueId> hoisted_;  // by old value: scratch of a row
   bool is_in_generate_ = false;          // an element of one is being made
+  std::set<uint32_t> read_in_place_;  // by old value: never made
   std::vector<Type> scalar_results_;
 };
 

@@ -150,8 +150,11 @@ void TensorLowering::LowerMatmul(const Inst& inst) {
 // One chain for an output, k ascending; `at` is its place, batches as many as there are or as one.
 ValueId TensorLowering::ProductAt(const Inst& inst, std::span<const IndexExpr> at) {
   const ValueId old_left = source_.operand(inst, 0);
+  const ValueId old_right = source_.operand(inst, 1);
+  if (IsReadInPlace(old_left) || IsReadInPlace(old_right))
+    return ProductInPlaceAt(inst, at[at.size() - 2], at[at.size() - 1]);
   const ValueId left = Get(old_left);
-  const ValueId right = Get(source_.operand(inst, 1));
+  const ValueId right = Get(old_right);
   const Chain chain(*this, source_.type(old_left).element(), inst.op == Op::Matmul);
   const IndexExprs sizes = SizesOf(Function::result_of(inst));
   const size_t rank = sizes.size();

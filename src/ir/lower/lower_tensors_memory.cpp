@@ -30,14 +30,16 @@ void TensorLowering::FindLifetimes() {
       same_memory_[Function::result_of(inst).index] = same_memory_[source_.operand(inst, 0).index];
     for (uint32_t k = 0; k < inst.results.count; ++k)
       last_use_[same_memory_[inst.results.begin + k]] = i + 1;
-    ForEachOperand(source_, inst, [&](ValueId operand) {
-      last_use_[same_memory_[operand.index]] = i + 1;
-      // A product whose chains stand here reads its factors here.
-      if (deferred_.contains(operand.index))
-        for (ValueId factor : source_.operands_of(source_.inst(source_.values[operand.index].def)))
-          last_use_[same_memory_[factor.index]] = i + 1;
-    });
+    ForEachOperand(source_, inst, [&](ValueId operand) { NoteUse(operand, i + 1); });
   }
+}
+
+// What is not made where it stands reads what it is made of here.
+void TensorLowering::NoteUse(ValueId old_value, uint32_t position) {
+  last_use_[same_memory_[old_value.index]] = position;
+  if (deferred_.contains(old_value.index) || IsReadInPlace(old_value))
+    for (ValueId operand : source_.operands_of(source_.inst(source_.values[old_value.index].def)))
+      NoteUse(operand, position);
 }
 
 // Before an instruction of the body: what was read for the last time is free.
@@ -101,7 +103,7 @@ void TensorLowering::HoistScratch(RegionId region, IndexExpr indices) {
     for (uint32_t k = 0; k < inst.results.count; ++k) {
       const ValueId value = Function::result_of(inst, k);
       if (!source_.type(value).is_tensor() || placed_.contains(value.index) ||
-          deferred_.contains(value.index))
+          deferred_.contains(value.index) || IsReadInPlace(value))
         continue;
       ValueId count = math_.Value(math_.CountOrNegative(SizesOf(value)));
       // Of no indices nothing is made, whatever its size would be.

@@ -133,6 +133,43 @@ func @main(%x: in buffer<{0}>, %y: in buffer<{0}>, %z: buffer<{0}>) {{
     }
 }
 
+// A matrix that is widened, turned around or both before: it is read where it is (ir/lower/lower_tensors_matvec.cpp).
+TEST(KernelMatvec, ReadInPlace) {
+  const std::string_view widen = R"(
+  %f = map (%e = %b) -> tensor<f32, [{0}, {1}]> {{
+    %g = cast %e : f32
+    yield %g
+  }})";
+  const std::string_view turn =
+      "\n  %u = transpose %{2} {{perm = [1, 0]}} : tensor<f32, [{1}, {0}]>";
+  for (bool is_left : {false, true})
+    for (bool turns : {false, true})
+      for (auto [k, n] : {std::pair{37, 50}, {16, 33}, {3, 2}}) {
+        SCOPED_TRACE(fmt::format("{} {} {}x{}", is_left, turns, k, n));
+        // The matrix as it is stored: [k, n] to be multiplied from the left as it stands.
+        const int64_t rows = turns == is_left ? k : n;
+        const int64_t columns = turns == is_left ? n : k;
+        std::string made = fmt::format(fmt::runtime(widen), rows, columns);
+        if (turns) made += fmt::format(fmt::runtime(turn), rows, columns, "f");
+        const std::string_view matrix = turns ? "%u" : "%f";
+        const std::string shape = is_left ? fmt::format("[{}, 1]", n) : fmt::format("[1, {}]", n);
+        Differential test(fmt::format(
+            R"(frz 1
+func @main(%x: in buffer<f32>, %y: in buffer<bf16>, %z: buffer<f32>) {{
+  %a = tensor.load %x : tensor<f32, {0}>
+  %b = tensor.load %y : tensor<bf16, [{1}, {2}]>{3}
+  %c = matmul {4}, {5} : tensor<f32, {6}>
+  tensor.store %z, %c : tensor<f32, {6}>
+  return
+}}
+)",
+            is_left ? fmt::format("[{}, 1]", k) : fmt::format("[1, {}]", k), rows, columns, made,
+            is_left ? matrix : "%a", is_left ? "%a" : matrix, shape));
+        for (uint64_t seed = 1; seed <= 3; ++seed)
+          test.Check({{k, k * n, n}, {}, {}, seed, seed == 1});
+      }
+}
+
 TEST(MatchMatvec, KnowsWhatIsNone) {
   auto matches = [](const std::string& text) {
     const ir::Program program = Parse(text);
