@@ -55,15 +55,22 @@ struct Square {
 };
 
 #ifdef FRAZIL_HAS_DNNL
+// Without a goal: what is defined costs more than what they compute.
 void Compare(const std::string& name, Square& s, std::string_view activation,
-             dnnl::algorithm theirs, double goal) {
+             dnnl::algorithm theirs, bool has_goal = true) {
   Call ours{CompileText(Linear(static_cast<int64_t>(s.n), activation)), {}};
   for (Floats* floats : {&s.a, &s.b, &s.bias, &s.c}) ours.Add(*floats);
   const int64_t n = static_cast<int64_t>(s.n);
   DnnlMatmul dnnl({n, n, n}, s.a.data(), s.b.data(), s.c.data(), s.bias.data(), theirs);
   const auto times = InterleaveCpu({[&] { ours(); }, [&] { dnnl.Run(); }}, 11, 0.01);
-  Judge(fmt::format("{} {} (median {:.2f}x)", name, n, times[1].median_s / times[0].median_s),
-        s.flops(), "GF/s", times[0].min_s, "oneDNN with post-ops", times[1].min_s, goal);
+  const std::string figure =
+      fmt::format("{} {} (median {:.2f}x)", name, n, times[1].median_s / times[0].median_s);
+  const double amount = s.flops();
+  if (has_goal)
+    Judge(figure, amount, "GF/s", times[0].min_s, "oneDNN with post-ops", times[1].min_s, 1.0);
+  else
+    Report({"native", figure, amount / times[0].min_s, "GF/s", "oneDNN with post-ops",
+            amount / times[1].min_s, "-", std::nullopt, "no goal"});
 }
 #endif
 
@@ -77,11 +84,36 @@ FRAZIL_FIGURE(native_matmul_tail) {
     Compare("matmul, bias, relu", s, "%r = max %t, %none : f32", dnnl::algorithm::eltwise_relu,
             1.0);
     Compare("matmul, bias, gelu (defined)", s, "%r = gelu %t : f32",
-            dnnl::algorithm::eltwise_gelu_erf, 1.0);
+            dnnl::algorithm::eltwise_gelu_erf, /*has_goal=*/false);
     Compare("matmul, bias, gelu by tanh (sigmoid.fast)", s, GeluFast,
-            dnnl::algorithm::eltwise_gelu_tanh, 1.0);
+            dnnl::algorithm::eltwise_gelu_tanh);
   }
 #endif
+}
+
+// bf16 and f16 have chains of f32: those of f32 are their bound.
+FRAZIL_FIGURE(native_matmul_halves) {
+  for (int64_t n : {128, 512, 1024}) {
+    Square s(n);
+    const auto product = [&](std::string_view type) {
+      return CompileText(fmt::format(R"(frz 1
+func @main(%a: tensor<{0}, [{1}, {1}]>, %b: tensor<{0}, [{1}, {1}]>) -> (tensor<{0}, [{1}, {1}]>) {{
+  %c = matmul %a, %b : tensor<{0}, [{1}, {1}]>
+  return %c
+}}
+)",
+                                     type, n));
+    };
+    Call f32{product("f32"), {}}, bf16{product("bf16"), {}}, f16{product("f16"), {}};
+    // Elements of two bytes fill a half of each.
+    for (Call* call : {&f32, &bf16, &f16})
+      for (Floats* floats : {&s.a, &s.b, &s.c}) call->Add(floats->address()).Add(s.n * s.n);
+    const auto times = InterleaveCpu({[&] { f32(); }, [&] { bf16(); }, [&] { f16(); }}, 11, 0.01);
+    for (size_t i : {1u, 2u})
+      Report({"native", fmt::format("matmul {} {}", i == 1 ? "bf16" : "f16", n),
+              s.flops() / times[i].min_s, "GF/s", "ours of f32, its bound",
+              s.flops() / times[0].min_s, "-", std::nullopt, "no goal"});
+  }
 }
 
 }  // namespace frazil::bench
