@@ -17,6 +17,19 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash * 0xff51afd7ed558ccdu;
 }
 
+// Of a node that holds one, so that everything in it fits.
+Polynomial SumOf(const Node& node) {
+  Polynomial sum;
+  size_t next = 0;
+  for (size_t i = 0; i < node.words.size(); i += 2) {
+    Polynomial product = Polynomial::Number(static_cast<int64_t>(node.words[i]));
+    for (uint64_t k = 0; k < node.words[i + 1]; ++k)
+      product = *product.Times(Polynomial::Atom(node.children[next++]));
+    sum = *sum.Plus(product);
+  }
+  return sum;
+}
+
 bool Binds(Kind kind) { return kind == Kind::Fold || kind == Kind::Chain || kind == Kind::Loop; }
 
 }  // namespace
@@ -97,16 +110,7 @@ FormId Forms::OfPolynomial(const Polynomial& polynomial) {
 Polynomial Forms::PolynomialOf(FormId form) const {
   if (const auto number = NumberOf(form)) return Polynomial::Number(*number);
   const Node& node = nodes_[form];
-  if (node.kind != Kind::Sum) return Polynomial::Atom(form);
-  Polynomial sum;
-  size_t next = 0;
-  for (size_t i = 0; i < node.words.size(); i += 2) {
-    Polynomial product = Polynomial::Number(static_cast<int64_t>(node.words[i]));
-    for (uint64_t k = 0; k < node.words[i + 1]; ++k)
-      product = *product.Times(Polynomial::Atom(node.children[next++]));
-    sum = *sum.Plus(product);
-  }
-  return sum;
+  return node.kind == Kind::Sum ? SumOf(node) : Polynomial::Atom(form);
 }
 
 // Of words; nothing where a factor does not fit.
@@ -239,15 +243,7 @@ FormId Forms::Renamed(FormId id, FormId index, FormId name,
   for (FormId& child : node.children) child = Renamed(child, index, name, done);
   FormId result = NoForm;
   if (node.kind == Kind::Sum) {
-    Polynomial sum;
-    size_t next = 0;
-    for (size_t i = 0; i < node.words.size(); i += 2) {
-      Polynomial product = Polynomial::Number(static_cast<int64_t>(node.words[i]));
-      for (uint64_t k = 0; k < node.words[i + 1]; ++k)
-        product = *product.Times(Polynomial::Atom(node.children[next++]));
-      sum = *sum.Plus(product);
-    }
-    result = OfPolynomial(sum);
+    result = OfPolynomial(SumOf(node));
   } else {
     if ((node.kind == Kind::Apply && ir::Info(node.op).law == ir::Law::Commutes))
       std::ranges::sort(node.children);
