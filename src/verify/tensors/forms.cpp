@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "verify/internal/polynomial.h"
+
 namespace frazil::verify::tensors {
 
 using ir::Op;
@@ -115,15 +117,10 @@ Polynomial Forms::PolynomialOf(FormId form) const {
 
 // Of words; nothing where a factor does not fit.
 std::optional<FormId> Forms::OfWords(Op op, std::span<const FormId> children) {
-  const Polynomial a = PolynomialOf(children[0]);
-  std::optional<Polynomial> result;
-  switch (op) {
-    case Op::Add: result = a.Plus(PolynomialOf(children[1])); break;
-    case Op::Sub: result = a.Minus(PolynomialOf(children[1])); break;
-    case Op::Mul: result = a.Times(PolynomialOf(children[1])); break;
-    case Op::Neg: result = Polynomial().Minus(a); break;
-    default: break;
-  }
+  const auto result = RingResult(
+      op, PolynomialOf(children[0]), PolynomialOf(children.back()),
+      [](const Polynomial& a, const Polynomial& b, int64_t factor) { return a.Plus(b, factor); },
+      [](const Polynomial& a, const Polynomial& b) { return a.Times(b); });
   if (!result) return std::nullopt;
   return OfPolynomial(*result);
 }
