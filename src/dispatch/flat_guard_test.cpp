@@ -10,6 +10,7 @@
 
 #include "exec/guard_eval.h"
 #include "exec/launch.h"
+#include "exec/test_words.h"
 #include "exec/value.h"
 #include "ir/text/text.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 using exec::Memory;
 using exec::Value;
+using exec::WordsOfCall;
 using ir::GuardKind;
 
 constexpr char Text[] = R"(frz 1
@@ -125,19 +127,6 @@ class Maker {
   const ir::Function& entry_;
   std::byte arena_[1024];
 };
-
-std::vector<uint64_t> WordsOfCall(const std::vector<Value>& arguments) {
-  std::vector<uint64_t> words;
-  for (const Value& value : arguments) {
-    if (value.memory != nullptr) {
-      words.push_back(reinterpret_cast<uintptr_t>(value.memory->data()));
-      words.push_back(static_cast<uint64_t>(value.memory->length()));
-    } else {
-      words.insert(words.end(), value.scalar_words().begin(), value.scalar_words().end());
-    }
-  }
-  return words;
-}
 
 TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
   Result<ir::Program> program = ir::ParseText(Text);

@@ -8,23 +8,11 @@
 #include <random>
 
 #include "exec/launch.h"
+#include "exec/test_words.h"
 #include "ir/text/text.h"
 
 namespace frazil::exec {
 namespace {
-
-std::vector<uint64_t> WordsOf(const std::vector<Value>& arguments) {
-  std::vector<uint64_t> words;
-  for (const Value& value : arguments) {
-    if (value.memory != nullptr) {
-      words.push_back(reinterpret_cast<uint64_t>(value.memory->data()));
-      words.push_back(static_cast<uint64_t>(value.memory->length()));
-    } else {
-      words.insert(words.end(), value.scalar_words().begin(), value.scalar_words().end());
-    }
-  }
-  return words;
-}
 
 // Words that are a value of the type, nearly always.
 Value ScalarOf(ir::Type type, std::mt19937_64& random) {
@@ -74,7 +62,7 @@ func @main(%a: i8, %b: bool, %x: in buffer<bool>, %c: u16, %y: buffer<f32>, %d: 
     }
     if (random() % 3 == 0) arguments[7].memory = arguments[4].memory;
     const bool launches = CheckLaunch(*program, arguments).has_value();
-    ASSERT_EQ(launch.Holds(WordsOf(arguments).data()), launches)
+    ASSERT_EQ(launch.Holds(WordsOfCall(arguments).data()), launches)
         << round << " " << (launches ? "" : CheckLaunch(*program, arguments).error().ToString());
     ++seen[launches];
   }
@@ -115,7 +103,7 @@ func @main(%m: index, %a: tensor<f32, [%m, %k]>, %k: index, %b: tensor<bool, [%k
         Value::Int(ir::types::Index, k), memory(ir::types::Bool, uk * 2 * um),
         memory(ir::types::Index, um * 3)};
     const bool launches = CheckLoweredLaunch(*program, arguments).has_value();
-    const bool holds = launch.Holds(WordsOf(arguments).data());
+    const bool holds = launch.Holds(WordsOfCall(arguments).data());
     if (round % 4) {
       ASSERT_EQ(holds, launches) << m << " " << k;
     } else {
@@ -146,17 +134,17 @@ TEST(WordLaunch, OfManyBuffersTheTwoThatOverlapAreNamed) {
     arguments[i] = std::move(value);
   };
   for (size_t i = 0; i < 70; ++i) set(i, 16 * ((i * 13) % 70), 16);
-  EXPECT_TRUE(launch.Holds(WordsOf(arguments).data()));
+  EXPECT_TRUE(launch.Holds(WordsOfCall(arguments).data()));
   EXPECT_TRUE(CheckLaunch(*program, arguments));
   arguments[33].memory = arguments[12].memory;  // one buffer twice
-  EXPECT_TRUE(launch.Holds(WordsOf(arguments).data()));
+  EXPECT_TRUE(launch.Holds(WordsOfCall(arguments).data()));
   set(33, 16 * ((12 * 13) % 70) + 4, 8);  // a part of what is written
-  EXPECT_FALSE(launch.Holds(WordsOf(arguments).data()));
+  EXPECT_FALSE(launch.Holds(WordsOfCall(arguments).data()));
   const Result<void> refused = CheckLaunch(*program, arguments);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "arguments 13 and 34 overlap, and one of them is written");
   set(33, 16 * ((13 * 13) % 70) + 4, 8);  // a part of what is read: it is read itself
-  EXPECT_TRUE(launch.Holds(WordsOf(arguments).data()));
+  EXPECT_TRUE(launch.Holds(WordsOfCall(arguments).data()));
   EXPECT_TRUE(CheckLaunch(*program, arguments));
 }
 

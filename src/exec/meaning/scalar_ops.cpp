@@ -78,66 +78,21 @@ Word Bitcast(Scalar to, uint64_t word) {
 
 }  // namespace
 
-#define UNARY(Name) On<1>(type, functors::Name{}, a, b, c)
-#define BINARY(Name) On<2>(type, functors::Name{}, a, b, c)
-#define TERNARY(Name) On<3>(type, functors::Name{}, a, b, c)
-
 Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_t c) {
   switch (op) {
-    case Op::Add: return BINARY(Add);
-    case Op::Sub: return BINARY(Sub);
-    case Op::Mul: return BINARY(Mul);
-    case Op::Neg: return UNARY(Neg);
-    case Op::MulHi: return BINARY(MulHi);
-    case Op::DivTrunc: return BINARY(DivTrunc);
-    case Op::DivFloor: return BINARY(DivFloor);
-    case Op::RemTrunc: return BINARY(RemTrunc);
-    case Op::RemFloor: return BINARY(RemFloor);
-    case Op::Abs: return UNARY(Abs);
-
-    case Op::AddChecked: return BINARY(AddChecked);
-    case Op::SubChecked: return BINARY(SubChecked);
-    case Op::MulChecked: return BINARY(MulChecked);
-    case Op::NegChecked: return UNARY(NegChecked);
-    case Op::AbsChecked: return UNARY(AbsChecked);
-    case Op::DivChecked: return BINARY(DivChecked);
-    case Op::RemChecked: return BINARY(RemChecked);
-
-    case Op::Div: return BINARY(Div);
-    case Op::Fma: return TERNARY(Fma);
-    case Op::Sqrt: return UNARY(Sqrt);
-    case Op::Floor: return UNARY(Floor);
-    case Op::Ceil: return UNARY(Ceil);
-    case Op::Trunc: return UNARY(Trunc);
-    case Op::Nearest: return UNARY(Nearest);
-    case Op::CopySign: return BINARY(CopySign);
-    case Op::FieldDiv: return BINARY(FieldDiv);
-    case Op::Invert: return UNARY(Invert);
-
-    case Op::Min: return BINARY(Min);
-    case Op::Max: return BINARY(Max);
-    case Op::Minimum: return BINARY(Minimum);
-    case Op::Maximum: return BINARY(Maximum);
-    case Op::Eq: return BINARY(Eq);
-    case Op::Ne: return BINARY(Ne);
-    case Op::Lt: return BINARY(Lt);
-    case Op::Le: return BINARY(Le);
-    case Op::Gt: return BINARY(Gt);
-    case Op::Ge: return BINARY(Ge);
+#define FRAZIL_CASE(Name) \
+  case Op::Name: return On<1>(type, functors::Name{}, a, b, c);
+    FRAZIL_UNARY_OPS(FRAZIL_CASE)
+#undef FRAZIL_CASE
+#define FRAZIL_CASE(Name) \
+  case Op::Name: return On<2>(type, functors::Name{}, a, b, c);
+    FRAZIL_BINARY_OPS(FRAZIL_CASE)
+#undef FRAZIL_CASE
+#define FRAZIL_CASE(Name) \
+  case Op::Name: return On<3>(type, functors::Name{}, a, b, c);
+    FRAZIL_TERNARY_OPS(FRAZIL_CASE)
+#undef FRAZIL_CASE
     case Op::Select: return a != 0 ? b : c;
-
-    case Op::And: return BINARY(And);
-    case Op::Or: return BINARY(Or);
-    case Op::Xor: return BINARY(Xor);
-    case Op::Not: return UNARY(Not);
-    case Op::Shl: return BINARY(Shl);
-    case Op::Shr: return BINARY(Shr);
-    case Op::Rotl: return BINARY(Rotl);
-    case Op::Rotr: return BINARY(Rotr);
-    case Op::Clz: return UNARY(Clz);
-    case Op::Ctz: return UNARY(Ctz);
-    case Op::Popcnt: return UNARY(Popcnt);
-
     case Op::Cast: return Cast(type, source, a);
     case Op::CastChecked: return CastChecked(type, source, a);
     case Op::Bitcast: return Bitcast(type, a);
@@ -157,9 +112,5 @@ Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_
   CHECK(!"an op on one-word scalars");
   return 0;
 }
-
-#undef UNARY
-#undef BINARY
-#undef TERNARY
 
 }  // namespace frazil::exec

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "verify/internal/polynomial.h"
+
 namespace frazil::verify::tensors {
 
 using ir::Op;
@@ -15,6 +17,19 @@ constexpr size_t MostIndices = 64;
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
   return hash * 0xff51afd7ed558ccdu;
+}
+
+// Of a node that holds one, so that everything in it fits.
+Polynomial SumOf(const Node& node) {
+  Polynomial sum;
+  size_t next = 0;
+  for (size_t i = 0; i < node.words.size(); i += 2) {
+    Polynomial product = Polynomial::Number(static_cast<int64_t>(node.words[i]));
+    for (uint64_t k = 0; k < node.words[i + 1]; ++k)
+      product = *product.Times(Polynomial::Atom(node.children[next++]));
+    sum = *sum.Plus(product);
+  }
+  return sum;
 }
 
 bool Binds(Kind kind) { return kind == Kind::Fold || kind == Kind::Chain || kind == Kind::Loop; }
@@ -97,29 +112,15 @@ FormId Forms::OfPolynomial(const Polynomial& polynomial) {
 Polynomial Forms::PolynomialOf(FormId form) const {
   if (const auto number = NumberOf(form)) return Polynomial::Number(*number);
   const Node& node = nodes_[form];
-  if (node.kind != Kind::Sum) return Polynomial::Atom(form);
-  Polynomial sum;
-  size_t next = 0;
-  for (size_t i = 0; i < node.words.size(); i += 2) {
-    Polynomial product = Polynomial::Number(static_cast<int64_t>(node.words[i]));
-    for (uint64_t k = 0; k < node.words[i + 1]; ++k)
-      product = *product.Times(Polynomial::Atom(node.children[next++]));
-    sum = *sum.Plus(product);
-  }
-  return sum;
+  return node.kind == Kind::Sum ? SumOf(node) : Polynomial::Atom(form);
 }
 
 // Of words; nothing where a factor does not fit.
 std::optional<FormId> Forms::OfWords(Op op, std::span<const FormId> children) {
-  const Polynomial a = PolynomialOf(children[0]);
-  std::optional<Polynomial> result;
-  switch (op) {
-    case Op::Add: result = a.Plus(PolynomialOf(children[1])); break;
-    case Op::Sub: result = a.Minus(PolynomialOf(children[1])); break;
-    case Op::Mul: result = a.Times(PolynomialOf(children[1])); break;
-    case Op::Neg: result = Polynomial().Minus(a); break;
-    default: break;
-  }
+  const auto result = RingResult(
+      op, PolynomialOf(children[0]), PolynomialOf(children.back()),
+      [](const Polynomial& a, const Polynomial& b, int64_t factor) { return a.Plus(b, factor); },
+      [](const Polynomial& a, const Polynomial& b) { return a.Times(b); });
   if (!result) return std::nullopt;
   return OfPolynomial(*result);
 }
@@ -239,15 +240,7 @@ FormId Forms::Renamed(FormId id, FormId index, FormId name,
   for (FormId& child : node.children) child = Renamed(child, index, name, done);
   FormId result = NoForm;
   if (node.kind == Kind::Sum) {
-    Polynomial sum;
-    size_t next = 0;
-    for (size_t i = 0; i < node.words.size(); i += 2) {
-      Polynomial product = Polynomial::Number(static_cast<int64_t>(node.words[i]));
-      for (uint64_t k = 0; k < node.words[i + 1]; ++k)
-        product = *product.Times(Polynomial::Atom(node.children[next++]));
-      sum = *sum.Plus(product);
-    }
-    result = OfPolynomial(sum);
+    result = OfPolynomial(SumOf(node));
   } else {
     if ((node.kind == Kind::Apply && ir::Info(node.op).law == ir::Law::Commutes))
       std::ranges::sort(node.children);

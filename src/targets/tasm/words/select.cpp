@@ -7,7 +7,6 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "base/number/goldilocks.h"
 #include "targets/tasm/assembly/asm_reach.h"
 #include "targets/tasm/assembly/emitter.h"
 #include "targets/tasm/words/selector.h"
@@ -15,13 +14,11 @@
 
 namespace frazil::targets::tasm {
 
-namespace g = goldilocks;
 using ir::Op;
 using ir::Scalar;
 using ir::Trap;
 
 namespace {
-constexpr uint64_t MaxField = g::P - 1;
 // Of one function.
 constexpr size_t MostNodes = 400'000;
 

@@ -11,7 +11,6 @@ using ir::Scalar;
 
 namespace {
 
-constexpr uint64_t MaxField = goldilocks::P - 1;
 // What a word of the program costs in rows, about: its share of the program's own hash.
 constexpr uint64_t RowsOfWord = 7;
 

@@ -14,7 +14,6 @@ using ir::Trap;
 
 namespace {
 
-constexpr uint64_t MaxField = g::P - 1;
 // Rounds of a loop over constants that are gone through while compiling.
 constexpr uint64_t MostFoldedRounds = 64;
 // Rounds of a loop, and instructions in all of them, that may be written out.

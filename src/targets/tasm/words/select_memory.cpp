@@ -14,7 +14,6 @@ using ir::Scalar;
 using ir::Trap;
 
 namespace {
-constexpr uint64_t MaxField = g::P - 1;
 // Tables and scratch of more words are filled by a loop.
 constexpr uint64_t MostFilledInline = 10;
 }  // namespace

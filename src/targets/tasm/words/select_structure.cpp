@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/number/goldilocks.h"
 #include "ir/lower/prelude.h"
 #include "targets/tasm/words/selector.h"
 #include "targets/tasm/words/word_absorbs.h"
@@ -16,14 +15,12 @@
 
 namespace frazil::targets::tasm {
 
-namespace g = goldilocks;
 using ir::Op;
 using ir::Scalar;
 using ir::Trap;
 
 namespace {
 
-constexpr uint64_t MaxField = g::P - 1;
 // Functions of at most so many instructions are written where they are called: a call, its return and the moves around
 // them cost about as much.
 constexpr size_t SmallFunction = 4;
@@ -98,29 +95,30 @@ bool Selector::AllConst(const std::vector<Word>& words) const {
   return std::all_of(words.begin(), words.end(), [&](Word w) { return b_.IsConst(w); });
 }
 
+void Selector::SetResults(const ir::Inst& inst, const std::vector<Word>& words) {
+  size_t next = 0;
+  for (uint32_t i = 0; i < inst.results.count; ++i) {
+    const ir::ValueId result = ir::Function::result_of(inst, i);
+    const uint32_t count = WordsOnMachine(f().type(result));
+    Set(result, Slice(words, next, count));
+    next += count;
+  }
+}
+
 Result<void> Selector::If(const ir::Inst& inst) {
   const Word condition = Operand(inst, 0)[0];
   std::vector<uint64_t> max;
   for (uint32_t i = 0; i < inst.results.count; ++i)
     for (uint64_t m : MaxOf(f().type(ir::Function::result_of(inst, i)))) max.push_back(m);
-  auto give = [&](const std::vector<Word>& words) {
-    size_t next = 0;
-    for (uint32_t i = 0; i < inst.results.count; ++i) {
-      const ir::ValueId id = ir::Function::result_of(inst, i);
-      const uint32_t count = WordsOnMachine(f().type(id));
-      Set(id, Slice(words, next, count));
-      next += count;
-    }
-  };
   const ir::RegionId sides[] = {ir::Function::region_of(inst, 0), ir::Function::region_of(inst, 1)};
   if (b_.IsConst(condition)) {
-    give(TRY(Body(sides[b_.ValueOf(condition) != 0 ? 0 : 1])));
+    SetResults(inst, TRY(Body(sides[b_.ValueOf(condition) != 0 ? 0 : 1])));
     return {};
   }
   const std::optional<size_t> work[] = {WorkOf(sides[0]), WorkOf(sides[1])};
   if (max.size() <= 2 && work[0] && work[1] && Worthwhile(*work[0], *work[1])) {
     const std::vector<Word> yes = TRY(Body(sides[0])), no = TRY(Body(sides[1]));
-    give(ints_.Select(condition, yes, no));
+    SetResults(inst, ints_.Select(condition, yes, no));
     return {};
   }
   std::vector<uint32_t> regions;
@@ -133,7 +131,7 @@ Result<void> Selector::If(const ir::Inst& inst) {
   below_ = below;
   const std::vector<Word> results = b_.Emit(WordOp::If, std::span(&condition, 1), max);
   b_.last_node().regions = regions;
-  give(results);
+  SetResults(inst, results);
   return {};
 }
 
@@ -247,17 +245,8 @@ Result<void> Selector::Call(const ir::Inst& inst) {
       arguments.insert(arguments.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
     }
   }
-  auto give = [&](const std::vector<Word>& words) {
-    size_t next = 0;
-    for (uint32_t i = 0; i < inst.results.count; ++i) {
-      const ir::ValueId result = ir::Function::result_of(inst, i);
-      const uint32_t count = WordsOnMachine(f().type(result));
-      Set(result, Slice(words, next, count));
-      next += count;
-    }
-  };
   if (scope_->program != &state_.ir || WrittenOut(inst, id.index, arguments)) {
-    give(TRY(Inlined(*scope_->program, callee, arguments, raw, inst.location)));
+    SetResults(inst, TRY(Inlined(*scope_->program, callee, arguments, raw, inst.location)));
     return {};
   }
   // Buffers of known lengths: a function made for them takes their places alone. The first lengths that come have it.
@@ -292,7 +281,7 @@ Result<void> Selector::Call(const ir::Inst& inst) {
   std::vector<uint64_t> max;
   for (ir::Type type : callee.results)
     for (uint64_t m : MaxOf(type)) max.push_back(m);
-  give(b_.Emit(WordOp::Call, arguments, max, -1, place->second));
+  SetResults(inst, b_.Emit(WordOp::Call, arguments, max, -1, place->second));
   return {};
 }
 

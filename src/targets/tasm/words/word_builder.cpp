@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/number/goldilocks.h"
 
 namespace frazil::targets::tasm {
 
@@ -15,8 +14,6 @@ namespace g = goldilocks;
 __extension__ using uint128 = unsigned __int128;
 
 namespace {
-
-constexpr uint64_t MaxField = g::P - 1;
 
 uint64_t CappedSum(uint64_t a, uint64_t b) {
   const uint128 sum = uint128{a} + b;

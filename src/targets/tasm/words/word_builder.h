@@ -6,9 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "base/number/goldilocks.h"
 #include "targets/tasm/words/word_program.h"
 
 namespace frazil::targets::tasm {
+
+constexpr uint64_t MaxField = goldilocks::P - 1;  // what any word is at most
 
 class WordBuilder {
  public:
