@@ -102,6 +102,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   void CloseScratch(llvm::Value* mark) override;
   void EmitFor(const ir::Inst& inst);
   void EmitParallel(const ir::Inst& inst);
+  LlvmValues EmitOneByOne(const ir::Inst& loop);
   void EmitCall(const ir::Inst& inst);
   void TakeFuel(llvm::Value* units, ir::Op op);
   void TakeTrips(const ir::Inst& loop);
@@ -127,6 +128,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
 
   ModuleEmitter& shared_;
   const bool is_entry_;
+  llvm::Value* stop_flag_ = nullptr;  // its address
   const LoopPlan* outer_plan_ = nullptr;
   llvm::Value* run_ = nullptr;
   llvm::Value* results_address_ = nullptr;  // entry form
