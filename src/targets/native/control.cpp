@@ -66,12 +66,13 @@ const BufferTest* FunctionEmitter::TestAround(RegionId region) const {
   return nullptr;
 }
 
+bool FunctionEmitter::IsScratch(ValueId buffer) const {
+  const ir::InstId made = facts_.definition[buffer.index];
+  return made.valid() && function_.inst(made).op == Op::Alloc;
+}
+
 bool FunctionEmitter::NeverSame(ValueId a, ValueId b) const {
-  const auto is_scratch = [&](ValueId buffer) {
-    const ir::InstId made = facts_.definition[buffer.index];
-    return made.valid() && function_.inst(made).op == Op::Alloc;
-  };
-  return a != b && (is_scratch(a) || is_scratch(b));
+  return a != b && (IsScratch(a) || IsScratch(b));
 }
 
 bool FunctionEmitter::IsDistinct(RegionId region, ValueId a, ValueId b) const {

@@ -74,6 +74,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   bool IsBorder(ir::ValueId counter) const {
     return shared_.borders[id_.index].contains(counter.index);
   }
+  bool IsScratch(ir::ValueId buffer) const;
   // Two buffers of which one is scratch.
   bool NeverSame(ir::ValueId a, ir::ValueId b) const;
   // The plan of the loop whose iterations, or lanes, what is emitted now belongs to: what it has tested holds.
