@@ -6,6 +6,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,10 @@ class RegionEmitter {
   // null on both sides.
   LlvmValues EmitScalarLoop(const ir::Inst& loop, llvm::Value* lo,
                             std::span<llvm::Value* const> carried);
+  // The same, several turns at a time while there are so many. The counter is an index, the step 1, and the body has no
+  // regions and no scratch.
+  LlvmValues EmitUnrolled(const ir::Inst& loop, llvm::Value* lo, uint32_t copies,
+                          std::span<llvm::Value* const> carried);
 
   // --- memory ---
   llvm::Value* ElementAddress(ir::Type element, llvm::Value* base, llvm::Value* index);
@@ -111,6 +116,10 @@ class RegionEmitter {
   Builder builder_;
   OpEmitter ops_;
   llvm::Value* parallel_index_ = nullptr;
+  // Is code emitted as the regions stand in each other? Then what was tested around a place holds there.
+  bool is_nested_ = false;
+  // Accesses that were tested before the loop around them, by instruction.
+  std::set<uint32_t> tested_;
 
  private:
   // regions.cpp
@@ -125,6 +134,7 @@ class RegionEmitter {
               llvm::BasicBlock* join);
   void JoinWays(const ir::Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways);
   void EmitWhile(const ir::Inst& inst);
+  void EmitTest(ir::RegionId test, llvm::BasicBlock* body, llvm::BasicBlock* after);
   std::vector<llvm::PHINode*> BeginCarried(const ir::Inst& loop,
                                            std::span<llvm::Value* const> inits,
                                            llvm::BasicBlock* before);
@@ -139,8 +149,12 @@ class RegionEmitter {
   void EmitLookup(const ir::Inst& inst);
   void EmitMemory(const ir::Inst& inst);
 
+  bool WasChecked(ir::ValueId buffer, ir::ValueId index) const;
+
   LlvmValues values_;
   LlvmValues lengths_;
+  std::vector<std::pair<ir::ValueId, ir::ValueId>>
+      checked_;  // buffers and indices, around this place
 };
 
 }  // namespace frazil::targets

@@ -1,4 +1,7 @@
 // Regions and loops. Loops are emitted with their test at the end, so that one branch a turn is left.
+#include <algorithm>
+
+#include "targets/llvm/order_facts.h"
 #include "targets/llvm/region_emitter.h"
 
 namespace frazil::targets {
@@ -41,10 +44,12 @@ void RegionEmitter::EmitInst(const Inst& inst) {
 RegionEmitter::Way RegionEmitter::EmitWay(const Inst& inst, uint32_t i, llvm::BasicBlock* start,
                                           llvm::BasicBlock* join) {
   const RegionId region = Function::region_of(inst, i);
+  const size_t checked = checked_.size();
   builder_.SetInsertPoint(start);
   llvm::Value* const mark = OpenScratch(region);
   const Inst& yield = EmitBody(region);
   CloseScratch(mark);
+  checked_.resize(checked);
   Way way;
   for (uint32_t k = 0; k < inst.results.count; ++k)
     way.values.push_back(IsLive(Function::result_of(inst, k)) ? Get(function_.operand(yield, k))
@@ -168,9 +173,11 @@ LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
   llvm::Value* const outer_index = parallel_index_;
   if (loop.op == Op::Parallel && outer_index == nullptr) parallel_index_ = i;
   BeginTurn(loop);
+  const size_t checked = checked_.size();
   llvm::Value* const mark = OpenScratch(body);
   const Inst& yield = EmitBody(body);
   CloseScratch(mark);
+  checked_.resize(checked);
   parallel_index_ = outer_index;
   llvm::Value* const next =
       builder_.CreateAdd(i, ops_.Constant(function_.type(counter), std::span(&step, 1)));
@@ -200,6 +207,51 @@ LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
   return results;
 }
 
+LlvmValues RegionEmitter::EmitUnrolled(const Inst& loop, llvm::Value* lo, uint32_t copies,
+                                       std::span<llvm::Value* const> carried) {
+  const RegionId body = Function::region_of(loop, 0);
+  const ValueId counter = Function::param_of(function_.region(body), 0);
+  llvm::Value* const hi = Get(function_.operand(loop, 1));
+  llvm::Value* const zero = builder_.getInt64(0);
+  llvm::Value* const count =
+      builder_.CreateSelect(builder_.CreateICmpSLT(lo, hi), builder_.CreateSub(hi, lo), zero);
+  llvm::Value* const rest = builder_.CreateURem(count, builder_.getInt64(copies));
+  llvm::Value* const end = builder_.CreateAdd(lo, builder_.CreateSub(count, rest));
+  llvm::BasicBlock* const before = builder_.GetInsertBlock();
+  llvm::BasicBlock* const turn = NewBlock("turns");
+  llvm::BasicBlock* const inside = NewBlock("several");
+  llvm::BasicBlock* const after = NewBlock("rest");
+  builder_.CreateBr(turn);
+  builder_.SetInsertPoint(turn);
+  llvm::PHINode* const first = builder_.CreatePHI(lo->getType(), 2);
+  first->addIncoming(lo, before);
+  const std::vector<llvm::PHINode*> phis = BeginCarried(loop, carried, before);
+  builder_.CreateCondBr(builder_.CreateICmpSLT(first, end), inside, after);
+  builder_.SetInsertPoint(inside);
+  llvm::Value* const outer_index = parallel_index_;
+  LlvmValues values(phis.begin(), phis.end());
+  for (uint32_t copy = 0; copy < copies; ++copy) {
+    llvm::Value* const i = builder_.CreateAdd(first, builder_.getInt64(copy));
+    Set(counter, i);
+    if (loop.op == Op::Parallel && outer_index == nullptr) parallel_index_ = i;
+    for (uint32_t k = 0; k < values.size(); ++k)
+      if (values[k] != nullptr) Set(CarriedParam(function_, loop, k), values[k]);
+    const size_t checked = checked_.size();
+    const Inst& yield = EmitBody(body);
+    checked_.resize(checked);
+    for (uint32_t k = 0; k < values.size(); ++k)
+      if (values[k] != nullptr) values[k] = Get(function_.operand(yield, k));
+  }
+  parallel_index_ = outer_index;
+  first->addIncoming(builder_.CreateAdd(first, builder_.getInt64(copies)),
+                     builder_.GetInsertBlock());
+  for (uint32_t k = 0; k < phis.size(); ++k)
+    if (phis[k] != nullptr) phis[k]->addIncoming(values[k], builder_.GetInsertBlock());
+  builder_.CreateBr(turn);
+  builder_.SetInsertPoint(after);
+  return EmitScalarLoop(loop, first, LlvmValues(phis.begin(), phis.end()));
+}
+
 // The carried values of this turn; null where nobody reads one.
 std::vector<llvm::PHINode*> RegionEmitter::BeginCarried(const Inst& loop,
                                                         std::span<llvm::Value* const> inits,
@@ -215,6 +267,38 @@ std::vector<llvm::PHINode*> RegionEmitter::BeginCarried(const Inst& loop,
   return phis;
 }
 
+// "This, and then that" is an `if` that gives false otherwise: each of them leaves the loop by a branch of its own, and the
+// body stands behind both (rows of 64 sorted by insertion: 0.64 of Numba, and 0.91).
+void RegionEmitter::EmitTest(RegionId test, llvm::BasicBlock* body, llvm::BasicBlock* after) {
+  const std::vector<ir::InstId>& insts = function_.region(test).insts;
+  const ValueId holds = function_.operand(function_.inst(insts.back()), 0);
+  const ir::InstId last = insts.size() < 2 ? ir::InstId() : insts[insts.size() - 2];
+  const bool is_if = is_nested_ && last.valid() && function_.inst(last).op == Op::If &&
+                     Function::result_of(function_.inst(last)) == holds &&
+                     function_.inst(last).results.count == 1 &&
+                     std::ranges::count(function_.operands, holds) == 1 &&
+                     !Decided(function_, facts_, function_.inst(last));
+  const RegionId then = is_if ? Function::region_of(function_.inst(last), 0) : test;
+  const RegionId otherwise = is_if ? Function::region_of(function_.inst(last), 1) : test;
+  const auto is_false = [&] {
+    const Inst& yield = function_.inst(function_.region(otherwise).insts.back());
+    const auto words = ConstantOf(function_, facts_, function_.operand(yield, 0));
+    return words && (*words)[0] == 0;
+  };
+  if (!is_if || !is_false() || facts_.allocates[then.index]) {
+    EmitBody(test);
+    builder_.CreateCondBr(Get(holds), body, after);
+    return;
+  }
+  for (const ir::InstId id : insts)
+    if (id != last && facts_.needed[id.index]) EmitInst(function_.inst(id));
+  llvm::BasicBlock* const both = NewBlock("and");
+  builder_.CreateCondBr(Get(function_.operand(function_.inst(last), 0)), both, after);
+  builder_.SetInsertPoint(both);
+  const Inst& yield = EmitBody(then);
+  builder_.CreateCondBr(Get(function_.operand(yield, 0)), body, after);
+}
+
 // What the test defines is visible in the body, its scratch too.
 void RegionEmitter::EmitWhile(const Inst& inst) {
   const RegionId test = Function::region_of(inst, 0);
@@ -227,9 +311,9 @@ void RegionEmitter::EmitWhile(const Inst& inst) {
   builder_.CreateBr(turn);
   builder_.SetInsertPoint(turn);
   const std::vector<llvm::PHINode*> phis = BeginCarried(inst, inits, before);
+  const size_t checked = checked_.size();
   llvm::Value* const test_mark = OpenScratch(test);
-  const Inst& condition = EmitBody(test);
-  builder_.CreateCondBr(Get(function_.operand(condition, 0)), body_start, after);
+  EmitTest(test, body_start, after);
   builder_.SetInsertPoint(body_start);
   llvm::Value* const mark = OpenScratch(body);
   // The body's parameters are the carried values of this turn.
@@ -238,6 +322,7 @@ void RegionEmitter::EmitWhile(const Inst& inst) {
     if (phis[k] != nullptr) Set(Function::param_of(body_region, k), phis[k]);
   const Inst& yield = EmitBody(body);
   CloseScratch(test_mark != nullptr ? test_mark : mark);
+  checked_.resize(checked);
   EndWhileTurn();
   llvm::BasicBlock* const end = builder_.GetInsertBlock();
   builder_.CreateBr(turn);

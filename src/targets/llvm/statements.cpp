@@ -1,5 +1,6 @@
 // Instructions that trap or touch memory: a check, then the value. There is a check where MayTrap() says so and nowhere
 // else: a function in which nothing traps has no status to return.
+#include "targets/llvm/order_facts.h"
 #include "targets/llvm/region_emitter.h"
 
 namespace frazil::targets {
@@ -75,14 +76,27 @@ void RegionEmitter::EmitLookup(const Inst& inst) {
   SetResult(inst, LoadElement(inst.type, ElementAddress(inst.type, Table(table), index)));
 }
 
+// The code generator does not see that a test was made before. More than the last few are hardly the same.
+bool RegionEmitter::WasChecked(ValueId buffer, ValueId index) const {
+  constexpr size_t Most = 8;
+  for (size_t i = checked_.size(); i > 0 && i + Most > checked_.size(); --i)
+    if (checked_[i - 1].first == buffer && IsSame(function_, checked_[i - 1].second, index))
+      return true;
+  return false;
+}
+
 llvm::Value* RegionEmitter::CheckedAddress(const Inst& inst) {
   const ValueId buffer = function_.operand(inst, 0);
   const ValueId index = function_.operand(inst, 1);
-  if (facts_.ranges->Int(index).high < 0)
+  const auto number = static_cast<uint32_t>(&inst - function_.insts.data());
+  if (facts_.ranges->Int(index).high < 0) {
     TrapIf(builder_.getTrue(), ir::Trap::OutOfBounds, inst.trap_op());
-  else if (!IsInside(function_, facts_, buffer, index))
+  } else if (!IsInside(function_, facts_, buffer, index) && !tested_.contains(number) &&
+             !WasChecked(buffer, index)) {
     TrapIf(builder_.CreateICmpUGE(Get(index), LengthOf(buffer)), ir::Trap::OutOfBounds,
            inst.trap_op());
+    if (is_nested_) checked_.emplace_back(buffer, index);
+  }
   return ElementAddress(function_.type(buffer).element(), Get(buffer), Get(index));
 }
 

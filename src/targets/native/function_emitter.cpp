@@ -62,7 +62,9 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& shared, ir::FuncId id, llvm::Fun
     : RegionEmitter(shared.program, shared.facts, id, target,
                     Machine{.modern = shared.is_modern(), .aligned = false}, this),
       shared_(shared),
-      is_entry_(is_entry) {}
+      is_entry_(is_entry) {
+  is_nested_ = true;
+}
 
 // Of several results, floats travel as bits: x86 returns the third float on the x87 stack, which quiets a signaling NaN.
 llvm::Type* FunctionEmitter::Returned(llvm::Type* type) {

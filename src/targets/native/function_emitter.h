@@ -74,6 +74,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   bool IsBorder(ir::ValueId counter) const {
     return shared_.borders[id_.index].contains(counter.index);
   }
+  bool IsScratch(ir::ValueId buffer) const;
   // Two buffers, one of them written: one is scratch, or a tensor, which no launch lets anybody change.
   bool NeverSame(ir::ValueId a, ir::ValueId b) const;
   // The plan of the loop whose iterations, or lanes, what is emitted now belongs to: what it has tested holds.
@@ -102,6 +103,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   void CloseScratch(llvm::Value* mark) override;
   void EmitFor(const ir::Inst& inst);
   void EmitParallel(const ir::Inst& inst);
+  LlvmValues EmitOneByOne(const ir::Inst& loop);
   void EmitCall(const ir::Inst& inst);
   void TakeFuel(llvm::Value* units, ir::Op op);
   void TakeTrips(const ir::Inst& loop);
@@ -128,6 +130,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
 
   ModuleEmitter& shared_;
   const bool is_entry_;
+  llvm::Value* stop_flag_ = nullptr;  // its address
   const LoopPlan* outer_plan_ = nullptr;
   llvm::Value* run_ = nullptr;
   llvm::Value* results_address_ = nullptr;  // entry form

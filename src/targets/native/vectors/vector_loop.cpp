@@ -86,7 +86,7 @@ class VectorLoop {
     for (const LoopAccess& access : plan_.accesses) {
       if (!access.is_store) continue;
       // What a run keeps for itself is read again soon.
-      if (access.shape != Shape::Unit || IsScratch(access.buffer)) return false;
+      if (access.shape != Shape::Unit || emitter_.IsScratch(access.buffer)) return false;
       has_store = true;
       const bool is_read = std::ranges::any_of(plan_.accesses, [&](const LoopAccess& other) {
         return !other.is_store && other.buffer == access.buffer;
@@ -137,11 +137,6 @@ class VectorLoop {
     return outer != nullptr && std::ranges::any_of(outer->disjoint, [&](auto pair) {
              return pair == std::pair(a, b) || pair == std::pair(b, a);
            });
-  }
-
-  bool IsScratch(ir::ValueId buffer) const {
-    const ir::InstId def = emitter_.function().values[buffer.index].def;
-    return def.valid() && emitter_.function().inst(def).op == Op::Alloc;
   }
 
   ir::InstId InstIdOf(const Inst& inst) const {
