@@ -158,9 +158,7 @@ FRAZIL_FIGURE(fused_column_sums) {
     ours.Add(uint64_t{rows}).Add(uint64_t{columns}).Add(g).Add(x).Add(scale).Add(bias);
     const auto times = InterleaveCpu(
         {[&] { ours(); },
-         [&] {
-           peer::ColumnSums(rows, columns, g.data(), x.data(), scale.data(), bias.data());
-         }},
+         [&] { peer::ColumnSums(rows, columns, g.data(), x.data(), scale.data(), bias.data()); }},
         15, 0.004);
     Judge(fmt::format("two fused sums down columns, {} x {}", rows, columns),
           static_cast<double>(rows * columns) * 1e-9, "G elements/s", times[0].min_s,

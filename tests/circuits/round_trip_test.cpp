@@ -1,6 +1,7 @@
 // Programs to circuits and back: kernels of the kinds that circuits are, and what is refused, by name.
 #include <gtest/gtest.h>
 
+#include "ir/builder.h"
 #include "ir/digest.h"
 #include "ir/text/text.h"
 #include "random_circuit.h"

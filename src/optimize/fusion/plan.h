@@ -27,7 +27,7 @@ struct Cluster {
   // Of folds down columns, which are all alike: sizes and blocks. Nothing: of folds along rows, or of none.
   std::optional<std::pair<ir::Dim, int64_t>> columns = {};
   bool has_rows = false;  // folds along rows
-  uint32_t parts = 0;  // values computed in it, roots apart
+  uint32_t parts = 0;     // values computed in it, roots apart
   double work = 0;
   uint32_t next_variable = ir::MaxRank;  // those before are of the roots' axes
   std::vector<uint64_t> groups = {};     // variables of a fold or a row: sets
