@@ -13,6 +13,7 @@
 #include "optimize/calls/cut.h"
 #include "programs.h"
 #include "targets/native/native.h"
+#include "verify/audit.h"
 #include "verify/plans/plans.h"
 
 namespace frazil::plans_test {
@@ -96,6 +97,17 @@ TEST(Calls, AnotherProcessFindsPlanAndFormsInTheStore) {
   ASSERT_TRUE(others) << others.error().message;
   EXPECT_FALSE(others->is_stored);
   ExpectAnswers(*others, other);
+}
+
+TEST(Calls, ASealedPlanIsAuditedByProvingItAgain) {
+  const ir::Program program = Parse(Mlp(8, {16, 24, 8, 8}));
+  FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
+  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
+  ASSERT_TRUE(calls) << calls.error().message;
+  const auto audited = verify::Audit(verify::Seal(calls->form, book.key()), program, {});
+  ASSERT_TRUE(audited) << audited.error().message;
+  EXPECT_EQ(audited->false_claim, "");
+  EXPECT_EQ(verify::VerdictName(audited->lowering), "proved");
 }
 
 TEST(Calls, AFormThatNobodyMakesIsARefusal) {
