@@ -183,7 +183,11 @@ Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book, boo
   for (const dispatch::JudgedCode& part : parts) forms.push_back(part.form());
   verify::Examined examined = TRY(verify::ExaminePlan(
       source.program(), {cut.program, {}, {}, "calls"}, std::move(form), forms, policy));
-  if (!examined.form) return Fail(Diag::NotAdmitted, examined.refusal);
+  if (!examined.form) {
+    // What fusion made of it may be too much for a proof in one piece; steps are proved one by one.
+    if (fuse && !examined.has_meaning) return MakeCalls(source, book, false);
+    return Fail(Diag::NotAdmitted, examined.refusal);
+  }
   const double judge_ms = laps.Next();
   if (book.store() != nullptr)
     book.store()->Put(book.KeyOf(source.exact(), verify::CallsTarget),

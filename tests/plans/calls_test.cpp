@@ -1,6 +1,7 @@
 // From a program to a plan that answers as the interpreter does, with forms that are made once.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -9,6 +10,7 @@
 #include "exec/native/native_toolchain.h"
 #include "exec/plan/plan_code.h"
 #include "exec/random_arguments.h"
+#include "graphs.h"
 #include "ir/digest.h"
 #include "optimize/calls/cut.h"
 #include "programs.h"
@@ -45,7 +47,7 @@ store::Store& SharedStore() {
 }
 
 void ExpectAnswers(const engine::CallsForm& calls, const ir::Program& program) {
-  const auto code = dispatch::LinkCalls(calls.form, calls.parts, program);
+  const auto code = dispatch::LinkCalls(calls.form, calls.parts, *ir::SignedProgram::Of(program));
   ASSERT_TRUE(code) << code.error().message;
   const auto shared = std::make_shared<const ir::Program>(program);
   const auto callable = exec::MakePlanCallable(*code, shared);
@@ -99,6 +101,39 @@ TEST(Calls, AnotherProcessFindsPlanAndFormsInTheStore) {
   ExpectAnswers(*others, other);
 }
 
+// One term for each result would nest a hundred products.
+TEST(Calls, DeepProgramsAreProvedStepByStep) {
+  const ir::Program program = Parse(Mlp(3, std::vector<int>(101, 4)));
+  FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
+  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
+  ASSERT_TRUE(calls) << calls.error().message;
+  ExpectAnswers(*calls, program);
+  const auto plan = exec::ParsePlan(calls->form->payload);
+  ASSERT_TRUE(plan);
+  EXPECT_GE(plan->steps.size(), 200u);
+  EXPECT_LE(plan->arena_bytes, 128u) << "places are used again";
+}
+
+// FRAZIL_NATIVE_PLANS=30 for more of them: each takes seconds, for its forms.
+TEST(Calls, RandomProgramsAnswerAsTheInterpreter) {
+  const char* wanted = std::getenv("FRAZIL_NATIVE_PLANS");
+  const uint64_t programs = wanted == nullptr ? 1 : std::strtoull(wanted, nullptr, 10);
+  FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
+  uint64_t ran = 0;
+  for (uint64_t seed = 100; seed < 100 + programs; ++seed) {
+    const ir::Program program = RandomGraph(seed);
+    const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
+    if (!calls) {
+      std::printf("seed %lu: %s\n", static_cast<unsigned long>(seed),
+                  calls.error().message.c_str());
+      continue;
+    }
+    ++ran;
+    ExpectAnswers(*calls, program);
+  }
+  EXPECT_GE(ran * 2, programs);
+}
+
 TEST(Calls, ASealedPlanIsAuditedByProvingItAgain) {
   const ir::Program program = Parse(Mlp(8, {16, 24, 8, 8}));
   FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
@@ -122,7 +157,7 @@ TEST(Calls, ManyThreadsCallOnePlan) {
   FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
   const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
   ASSERT_TRUE(calls) << calls.error().message;
-  const auto code = dispatch::LinkCalls(calls->form, calls->parts, program);
+  const auto code = dispatch::LinkCalls(calls->form, calls->parts, *ir::SignedProgram::Of(program));
   ASSERT_TRUE(code);
   const auto shared = std::make_shared<const ir::Program>(program);
   std::vector<std::thread> threads;
@@ -146,7 +181,7 @@ TEST(Calls, APlanIsOnlyLinkedToFormsOfItsPrograms) {
   auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
   ASSERT_TRUE(calls);
   calls->parts.pop_back();
-  const auto code = dispatch::LinkCalls(calls->form, calls->parts, program);
+  const auto code = dispatch::LinkCalls(calls->form, calls->parts, *ir::SignedProgram::Of(program));
   ASSERT_FALSE(code);
   EXPECT_THAT(code.error().message, HasSubstr("has no judged code"));
 }

@@ -12,7 +12,8 @@
 namespace frazil::optimize {
 
 struct Cut {
-  ir::Program program;  // what the plan is of, canonical: the source, or what fusion has made of it
+  // What the plan is of, canonical: the source; where fusion makes tensors that the source does not have, what it made of it.
+  ir::Program program;
   exec::Plan plan;
 };
 
