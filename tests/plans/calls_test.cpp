@@ -1,6 +1,7 @@
 // From a program to a plan that answers as the interpreter does, with forms that are made once.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -202,7 +203,7 @@ func @main(%a: tensor<i32, [4]>, %b: tensor<i32, [4]>, %s: i32) -> (tensor<i32, 
 )";
 
 TEST(Calls, TrapsComeInTheOrderOfTheProgram) {
-  const auto cut = optimize::CutIntoCalls(Parse(Quotients), false);
+  const auto cut = optimize::CutIntoCalls(Parse(Quotients), optimize::CutWay::Unfused);
   ASSERT_TRUE(cut) << cut.error().message;
   ASSERT_EQ(cut->plan.steps.size(), 2u);
   EXPECT_EQ(verify::VerdictName(verify::VerifyPlan(cut->program, cut->plan)), "proved");
@@ -227,7 +228,8 @@ func @main(%a: tensor<f32, [6, 5]>, %s: f32) -> (tensor<f32, [6, 5]>, f32, tenso
 }
 )");
   FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
-  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book, false);
+  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book,
+                                       std::array{optimize::CutWay::Unfused});
   ASSERT_TRUE(calls) << calls.error().message;
   ExpectAnswers(*calls, program);
 }

@@ -326,19 +326,15 @@ class Cutter {
 
 }  // namespace
 
-Result<Cut> CutIntoCalls(const ir::Program& source, bool fuse) {
+Result<Cut> CutIntoCalls(const ir::Program& source, CutWay way) {
   Cut cut{WithNames(ir::Canonicalize(source)), {}};
   std::optional<ir::Candidate> fused;
-  if (fuse) fused = TRY(FusedCandidate(cut.program));
-  if (!fused) {
-    cut.plan = TRY(Cutter(cut.program, cut.program).Run());
+  if (way != CutWay::Unfused) fused = TRY(FusedCandidate(cut.program));
+  if (fused && way == CutWay::OfSource) {
+    cut.plan = TRY(Cutter(fused->program, cut.program).Run());
     return cut;
   }
-  if (Result<exec::Plan> plan = Cutter(fused->program, cut.program).Run()) {
-    cut.plan = std::move(*plan);
-    return cut;
-  }
-  cut.program = ir::Canonicalize(fused->program);
+  if (fused) cut.program = ir::Canonicalize(fused->program);
   cut.plan = TRY(Cutter(cut.program, cut.program).Run());
   return cut;
 }
