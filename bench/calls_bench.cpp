@@ -76,8 +76,9 @@ FRAZIL_FIGURE(calls_from_program) {
   const auto source = ir::SignedProgram::Of(program);
   const double first = LeastMs(1, [&] { Keep(engine::MakeCalls(*source, Book()).has_value()); });
   const double ms = LeastMs(20, [&] {
-    const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), Book());
-    Keep(dispatch::LinkCalls(calls->form, calls->parts, program).has_value());
+    const auto fresh = ir::SignedProgram::Of(program);
+    const auto calls = engine::MakeCalls(*fresh, Book());
+    Keep(dispatch::LinkCalls(calls->form, calls->parts, *fresh).has_value());
   });
   Report({"calls", "96 ops to a linked plan, forms known", ms, "ms", "with forms unknown", first,
           "<= 5 ms", ms <= 5});
@@ -90,9 +91,10 @@ struct Peers {
 };
 
 std::optional<Peers> Compare(const ir::Program& program, int times) {
-  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), Book());
+  const auto source = ir::SignedProgram::Of(program);
+  const auto calls = engine::MakeCalls(*source, Book());
   if (!calls) return std::nullopt;
-  const auto code = dispatch::LinkCalls(calls->form, calls->parts, program);
+  const auto code = dispatch::LinkCalls(calls->form, calls->parts, *source);
   const auto plan = exec::ParsePlan(calls->form->payload);
   Call call(program);
   std::vector<std::vector<uint64_t>> words;

@@ -12,7 +12,9 @@ Result<JudgedCode> JudgedCode::Map(const verify::Verified<exec::CompiledForm>& f
 
 Result<std::shared_ptr<const exec::PlanCode>> LinkCalls(
     const verify::Verified<exec::CompiledForm>& form, std::span<const JudgedCode> parts,
-    const ir::Program& source) {
+    const ir::SignedProgram& source) {
+  if (form->source_exact != source.exact())
+    return Fail(Diag::NotAdmitted, "the form answers for another program");
   if (form->target != "calls" || form->guard != "true")
     return Fail(Diag::NotAdmitted, "the form is no plan of calls");
   const exec::Plan plan = TRY(exec::ParsePlan(form->payload));
@@ -24,7 +26,7 @@ Result<std::shared_ptr<const exec::PlanCode>> LinkCalls(
       return Fail(Diag::NotAdmitted, "a form that the plan calls has no judged code");
     codes.push_back(part->code());
   }
-  return exec::PlanCode::Link(source, plan, std::move(codes));
+  return exec::PlanCode::Link(source.program(), plan, std::move(codes));
 }
 
 }  // namespace frazil::dispatch

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "exec/plan/plan_code.h"
+#include "ir/signed_program.h"
 #include "verify/verified.h"
 
 namespace frazil::dispatch {
@@ -29,6 +30,6 @@ class JudgedCode {
 // will do: a plan is judged by programs.
 Result<std::shared_ptr<const exec::PlanCode>> LinkCalls(
     const verify::Verified<exec::CompiledForm>& form, std::span<const JudgedCode> parts,
-    const ir::Program& source);
+    const ir::SignedProgram& source);
 
 }  // namespace frazil::dispatch

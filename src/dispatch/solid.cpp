@@ -39,10 +39,8 @@ Result<std::shared_ptr<const Solid>> Solid::Make(const verify::Verified<exec::Co
 Result<std::shared_ptr<const Solid>> Solid::MakeCalls(
     const verify::Verified<exec::CompiledForm>& form, std::span<const JudgedCode> parts,
     const ir::SignedProgram& signed_source) {
-  if (form->source_exact != signed_source.exact())
-    return Fail(Diag::NotAdmitted, "the form answers for another program");
   const ir::Program& source = signed_source.program();
-  std::shared_ptr<const exec::PlanCode> plan = TRY(LinkCalls(form, parts, source));
+  std::shared_ptr<const exec::PlanCode> plan = TRY(LinkCalls(form, parts, signed_source));
   FlatGuard guard = TRY(FlatGuard::Flatten({}, source));
   guard.AddLaunchTests(source);
   // There is nothing that takes longer to make: forms are tuned one by one.

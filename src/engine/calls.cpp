@@ -9,7 +9,6 @@
 #include "base/sha256.h"
 #include "ir/digest.h"
 #include "ir/text/text.h"
-#include "optimize/calls/cut.h"
 #include "verify/plans/plans.h"
 
 namespace frazil::engine {
@@ -76,6 +75,25 @@ std::optional<CallsForm> FromStore(const ir::SignedProgram& source, FormBook& bo
   Result<std::vector<dispatch::JudgedCode>> parts = book.GetAll(*plan);
   if (!parts) return std::nullopt;
   return CallsForm{std::move(*form), std::move(*parts), true, 0, laps.Next(), 0};
+}
+
+Result<CallsForm> CutAndProve(const ir::SignedProgram& source, FormBook& book,
+                              const verify::Policy& policy, optimize::CutWay way) {
+  Laps laps;
+  const optimize::Cut cut = TRY(optimize::CutIntoCalls(source.program(), way));
+  const double cut_ms = laps.Next();
+  std::vector<dispatch::JudgedCode> parts = TRY(book.GetAll(cut.plan));
+  const double forms_ms = laps.Next();
+  exec::CompiledForm form = FormOf(source, cut);
+  form.toolchain = book.KeyOf(form.source_exact, verify::CallsTarget).toolchain;
+  form.cost = CostOf(cut.plan, parts);
+  std::vector<FormBook::Form> forms;
+  for (const dispatch::JudgedCode& part : parts) forms.push_back(part.form());
+  verify::Examined examined = TRY(verify::ExaminePlan(
+      source.program(), {cut.program, {}, {}, "calls"}, std::move(form), forms, policy));
+  if (!examined.form) return Fail(Diag::NotAdmitted, examined.refusal);
+  return CallsForm{
+      std::move(*examined.form), std::move(parts), false, cut_ms, forms_ms, laps.Next()};
 }
 
 }  // namespace
@@ -168,27 +186,20 @@ Result<std::vector<dispatch::JudgedCode>> FormBook::GetAll(const exec::Plan& pla
   return codes;
 }
 
-Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book, bool fuse) {
+Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book,
+                            std::span<const optimize::CutWay> ways) {
   const verify::Policy policy = verify::Policy::Default(source.program());
   if (std::optional<CallsForm> stored = FromStore(source, book, policy)) return std::move(*stored);
-  Laps laps;
-  const optimize::Cut cut = TRY(optimize::CutIntoCalls(source.program(), fuse));
-  const double cut_ms = laps.Next();
-  std::vector<dispatch::JudgedCode> parts = TRY(book.GetAll(cut.plan));
-  const double forms_ms = laps.Next();
-  exec::CompiledForm form = FormOf(source, cut);
-  form.toolchain = book.KeyOf(form.source_exact, verify::CallsTarget).toolchain;
-  form.cost = CostOf(cut.plan, parts);
-  std::vector<FormBook::Form> forms;
-  for (const dispatch::JudgedCode& part : parts) forms.push_back(part.form());
-  verify::Examined examined = TRY(verify::ExaminePlan(
-      source.program(), {cut.program, {}, {}, "calls"}, std::move(form), forms, policy));
-  if (!examined.form) return Fail(Diag::NotAdmitted, examined.refusal);
-  const double judge_ms = laps.Next();
-  if (book.store() != nullptr)
+  Result<CallsForm> first = Fail(Diag::NotAdmitted, "there is no way to cut it");
+  for (const optimize::CutWay way : ways) {
+    Result<CallsForm> calls = CutAndProve(source, book, policy, way);
+    if (calls || way == ways.front()) first = std::move(calls);
+    if (first) break;
+  }
+  if (first && book.store() != nullptr)
     book.store()->Put(book.KeyOf(source.exact(), verify::CallsTarget),
-                      verify::Seal(*examined.form, book.key()));
-  return CallsForm{std::move(*examined.form), std::move(parts), false, cut_ms, forms_ms, judge_ms};
+                      verify::Seal(first->form, book.key()));
+  return first;
 }
 
 bool WantsCalls(const ir::Program& source) {

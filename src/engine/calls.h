@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "dispatch/calls.h"
 #include "engine/worker/worker.h"
 #include "ir/signed_program.h"
+#include "optimize/calls/cut.h"
 #include "store/store.h"
 
 namespace frazil::engine {
@@ -74,8 +76,9 @@ struct CallsForm {
   double cut_ms = 0, forms_ms = 0, judge_ms = 0;
 };
 
-// From the store, or cut, proved and kept there. `fuse`: as optimize::CutIntoCalls.
-Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book, bool fuse = true);
+// From the store, or cut, proved and kept there, in the first of the ways that leads to a proof. The error is the first way's.
+Result<CallsForm> MakeCalls(const ir::SignedProgram& source, FormBook& book,
+                            std::span<const optimize::CutWay> ways = optimize::CutWays);
 
 // So much work that no judge could run all of it on the interpreter often enough, in ops that can be forms of their own.
 bool WantsCalls(const ir::Program& source);

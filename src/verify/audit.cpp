@@ -5,6 +5,7 @@
 #include "ir/digest.h"
 #include "ir/text/text.h"
 #include "verify/internal/sealed.h"
+#include "verify/plans/plans.h"
 #include "verify/target_judges.h"
 
 namespace frazil::verify {
@@ -83,6 +84,11 @@ Result<Audited> Audit(std::string_view sealed, const std::optional<ir::Program>&
   } else if (form.target == "native" && exec::CpuLevelNamed(form.profile) > exec::HostLevel()) {
     audited.lowering =
         Unknown{fmt::format("it is code for {}, which this machine does not have", form.profile)};
+  } else if (form.target == CallsTarget) {
+    // The forms that it calls are forms of their own, which are audited as such.
+    const Result<exec::Plan> plan = exec::ParsePlan(form.payload);
+    audited.lowering = plan ? VerifyPlan(meaning.candidate.program, *plan)
+                            : Verdict(Unknown{"the plan cannot be read: " + plan.error().message});
   } else {
     audited.lowering =
         TRY(VerifyForm(meaning.candidate.program, form, meaning.candidate.guard, options));

@@ -1,6 +1,8 @@
 // From a program to a plan that answers as the interpreter does, with forms that are made once.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -9,10 +11,12 @@
 #include "exec/native/native_toolchain.h"
 #include "exec/plan/plan_code.h"
 #include "exec/random_arguments.h"
+#include "graphs.h"
 #include "ir/digest.h"
 #include "optimize/calls/cut.h"
 #include "programs.h"
 #include "targets/native/native.h"
+#include "verify/audit.h"
 #include "verify/plans/plans.h"
 
 namespace frazil::plans_test {
@@ -44,7 +48,7 @@ store::Store& SharedStore() {
 }
 
 void ExpectAnswers(const engine::CallsForm& calls, const ir::Program& program) {
-  const auto code = dispatch::LinkCalls(calls.form, calls.parts, program);
+  const auto code = dispatch::LinkCalls(calls.form, calls.parts, *ir::SignedProgram::Of(program));
   ASSERT_TRUE(code) << code.error().message;
   const auto shared = std::make_shared<const ir::Program>(program);
   const auto callable = exec::MakePlanCallable(*code, shared);
@@ -98,6 +102,50 @@ TEST(Calls, AnotherProcessFindsPlanAndFormsInTheStore) {
   ExpectAnswers(*others, other);
 }
 
+// One term for each result would nest a hundred products.
+TEST(Calls, DeepProgramsAreProvedStepByStep) {
+  const ir::Program program = Parse(Mlp(3, std::vector<int>(101, 4)));
+  FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
+  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
+  ASSERT_TRUE(calls) << calls.error().message;
+  ExpectAnswers(*calls, program);
+  const auto plan = exec::ParsePlan(calls->form->payload);
+  ASSERT_TRUE(plan);
+  EXPECT_GE(plan->steps.size(), 200u);
+  EXPECT_LE(plan->arena_bytes, 128u) << "places are used again";
+}
+
+// FRAZIL_NATIVE_PLANS=30 for more of them: each takes seconds, for its forms.
+TEST(Calls, RandomProgramsAnswerAsTheInterpreter) {
+  const char* wanted = std::getenv("FRAZIL_NATIVE_PLANS");
+  const uint64_t programs = wanted == nullptr ? 1 : std::strtoull(wanted, nullptr, 10);
+  FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
+  uint64_t ran = 0;
+  for (uint64_t seed = 100; seed < 100 + programs; ++seed) {
+    const ir::Program program = RandomGraph(seed);
+    const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
+    if (!calls) {
+      std::printf("seed %lu: %s\n", static_cast<unsigned long>(seed),
+                  calls.error().message.c_str());
+      continue;
+    }
+    ++ran;
+    ExpectAnswers(*calls, program);
+  }
+  EXPECT_GE(ran * 2, programs);
+}
+
+TEST(Calls, ASealedPlanIsAuditedByProvingItAgain) {
+  const ir::Program program = Parse(Mlp(8, {16, 24, 8, 8}));
+  FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
+  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
+  ASSERT_TRUE(calls) << calls.error().message;
+  const auto audited = verify::Audit(verify::Seal(calls->form, book.key()), program, {});
+  ASSERT_TRUE(audited) << audited.error().message;
+  EXPECT_EQ(audited->false_claim, "");
+  EXPECT_EQ(verify::VerdictName(audited->lowering), "proved");
+}
+
 TEST(Calls, AFormThatNobodyMakesIsARefusal) {
   FormBook book(nullptr, "test", {});
   const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(Parse(Mlp(4, {4, 4}))), book);
@@ -110,7 +158,7 @@ TEST(Calls, ManyThreadsCallOnePlan) {
   FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
   const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
   ASSERT_TRUE(calls) << calls.error().message;
-  const auto code = dispatch::LinkCalls(calls->form, calls->parts, program);
+  const auto code = dispatch::LinkCalls(calls->form, calls->parts, *ir::SignedProgram::Of(program));
   ASSERT_TRUE(code);
   const auto shared = std::make_shared<const ir::Program>(program);
   std::vector<std::thread> threads;
@@ -134,7 +182,7 @@ TEST(Calls, APlanIsOnlyLinkedToFormsOfItsPrograms) {
   auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book);
   ASSERT_TRUE(calls);
   calls->parts.pop_back();
-  const auto code = dispatch::LinkCalls(calls->form, calls->parts, program);
+  const auto code = dispatch::LinkCalls(calls->form, calls->parts, *ir::SignedProgram::Of(program));
   ASSERT_FALSE(code);
   EXPECT_THAT(code.error().message, HasSubstr("has no judged code"));
 }
@@ -155,7 +203,7 @@ func @main(%a: tensor<i32, [4]>, %b: tensor<i32, [4]>, %s: i32) -> (tensor<i32, 
 )";
 
 TEST(Calls, TrapsComeInTheOrderOfTheProgram) {
-  const auto cut = optimize::CutIntoCalls(Parse(Quotients), false);
+  const auto cut = optimize::CutIntoCalls(Parse(Quotients), optimize::CutWay::Unfused);
   ASSERT_TRUE(cut) << cut.error().message;
   ASSERT_EQ(cut->plan.steps.size(), 2u);
   EXPECT_EQ(verify::VerdictName(verify::VerifyPlan(cut->program, cut->plan)), "proved");
@@ -180,7 +228,8 @@ func @main(%a: tensor<f32, [6, 5]>, %s: f32) -> (tensor<f32, [6, 5]>, f32, tenso
 }
 )");
   FormBook book(&SharedStore(), exec::NativeToolchain(), Compiler());
-  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book, false);
+  const auto calls = engine::MakeCalls(*ir::SignedProgram::Of(program), book,
+                                       std::array{optimize::CutWay::Unfused});
   ASSERT_TRUE(calls) << calls.error().message;
   ExpectAnswers(*calls, program);
 }

@@ -1,5 +1,7 @@
 #include "optimize/calls/cut.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -17,10 +19,42 @@ using namespace ir::names;
 using exec::PlanPlace;
 using exec::PlanScalar;
 
+// Values of the body by their places: fusion keeps the names of what it makes, and that is how they are found again behind it. A
+// name is a claim like everything else here.
+std::string NameAt(uint32_t inst, uint32_t result) { return fmt::format("v{}_{}", inst, result); }
+
+ir::Program WithNames(ir::Program canonical) {
+  Function& f = canonical.functions[canonical.entry.index];
+  f.value_names.assign(f.values.size(), {});
+  const std::vector<InstId>& body = f.region(f.body).insts;
+  for (uint32_t at = 0; at < body.size(); ++at) {
+    const Inst& inst = f.inst(body[at]);
+    for (uint32_t i = 0; i < inst.results.count; ++i)
+      f.value_names[Function::result_of(inst, i).index] = NameAt(at, i);
+  }
+  return canonical;
+}
+
+// By name.
+std::map<std::string, exec::PlanValue> PlacesIn(const Function& f) {
+  std::map<std::string, exec::PlanValue> places;
+  const std::vector<InstId>& body = f.region(f.body).insts;
+  for (uint32_t at = 0; at < body.size(); ++at)
+    for (uint32_t i = 0; i < f.inst(body[at]).results.count; ++i) places[NameAt(at, i)] = {at, i};
+  return places;
+}
+
 class Cutter {
  public:
-  explicit Cutter(const ir::Program& program)
-      : program_(program), function_(program.entry_function()) {}
+  // `planned`: whose values the steps make: the program itself, or what it was made of, whose values it has the names of.
+  Cutter(const ir::Program& program, const ir::Program& planned)
+      : program_(program),
+        function_(program.entry_function()),
+        is_renamed_(&program != &planned),
+        places_(is_renamed_ ? PlacesIn(planned.entry_function())
+                            : std::map<std::string, exec::PlanValue>()),
+        return_at_(static_cast<uint32_t>(
+            planned.entry_function().region(planned.entry_function().body).insts.size() - 1)) {}
 
   Result<exec::Plan> Run() {
     TRY_VOID(CheckSizes());
@@ -31,7 +65,7 @@ class Cutter {
       if (IsStep(inst)) TRY_VOID(AddStep(inst));
     }
     TRY_VOID(AddReturn(function_.inst(body.back())));
-    PlaceAll();
+    TRY_VOID(PlaceAll());
     return std::move(plan_);
   }
 
@@ -110,9 +144,16 @@ class Cutter {
     return std::nullopt;
   }
 
-  exec::PlanValue NameOf(ValueId value) const {
+  Result<exec::PlanValue> NameOf(ValueId value) const {
     const InstId def = function_.values[value.index].def;
-    return {ordinals_[def.index], value.index - function_.inst(def).results.begin};
+    if (!is_renamed_)
+      return exec::PlanValue{ordinals_[def.index], value.index - function_.inst(def).results.begin};
+    const auto place = value.index < function_.value_names.size()
+                           ? places_.find(function_.value_names[value.index])
+                           : places_.end();
+    if (place == places_.end())
+      return Fail(Diag::Unsupported, "a step makes something that the program does not have");
+    return place->second;
   }
 
   Result<PlanScalar> ScalarOf(ValueId value) const {
@@ -231,7 +272,7 @@ class Cutter {
   }
 
   // A step's results get their places while what it reads still has its own.
-  void PlaceAll() {
+  Result<void> PlaceAll() {
     ArenaPlaces arena(exec::PlanAlignment);
     std::map<size_t, std::vector<ValueId>> ending;
     size_t copy = 0;
@@ -240,7 +281,7 @@ class Cutter {
       const Use& use = uses_[s];
       for (const ValueId value : use.makes) {
         exec::PlanResult& result = step.results.emplace_back();
-        result.makes = NameOf(value);
+        result.makes = TRY(NameOf(value));
         if (!function_.type(value).is_tensor()) continue;
         const Lifetime& life = lifetimes_.at(value.index);
         if (life.result < 0) {
@@ -253,8 +294,7 @@ class Cutter {
         const ValueId value = copied_[copy++];
         exec::PlanResult& result = step.results.emplace_back();
         // A parameter is made by nobody: the return says what is copied.
-        result.makes = {ordinals_[function_.region(function_.body).insts.back().index],
-                        static_cast<uint32_t>(use.copies_to)};
+        result.makes = {return_at_, static_cast<uint32_t>(use.copies_to)};
         result.place = {PlanPlace::Room::Result, static_cast<uint32_t>(use.copies_to), 0,
                         BytesOf(value)};
       }
@@ -264,10 +304,14 @@ class Cutter {
         arena.GiveBack(offsets_.at(value.index), BytesOf(value));
     }
     plan_.arena_bytes = arena.size();
+    return {};
   }
 
   const ir::Program& program_;
   const Function& function_;
+  const bool is_renamed_;
+  const std::map<std::string, exec::PlanValue> places_;
+  const uint32_t return_at_;
   exec::Plan plan_;
   std::vector<bool> is_outer_;
   std::vector<uint32_t> ordinals_;  // by instruction: where in the body
@@ -282,12 +326,16 @@ class Cutter {
 
 }  // namespace
 
-Result<Cut> CutIntoCalls(const ir::Program& source, bool fuse) {
-  Cut cut;
+Result<Cut> CutIntoCalls(const ir::Program& source, CutWay way) {
+  Cut cut{WithNames(ir::Canonicalize(source)), {}};
   std::optional<ir::Candidate> fused;
-  if (fuse) fused = TRY(FusedCandidate(source));
-  cut.program = ir::Canonicalize(fused ? fused->program : source);
-  cut.plan = TRY(Cutter(cut.program).Run());
+  if (way != CutWay::Unfused) fused = TRY(FusedCandidate(cut.program));
+  if (fused && way == CutWay::OfSource) {
+    cut.plan = TRY(Cutter(fused->program, cut.program).Run());
+    return cut;
+  }
+  if (fused) cut.program = ir::Canonicalize(fused->program);
+  cut.plan = TRY(Cutter(cut.program, cut.program).Run());
   return cut;
 }
 

@@ -12,12 +12,19 @@
 namespace frazil::optimize {
 
 struct Cut {
-  ir::Program program;  // what the plan is of, canonical: the source, or what fusion has made of it
+  ir::Program program;  // what the plan is of, canonical
   exec::Plan plan;
 };
 
-// `fuse`: what can be computed together becomes one step. Fails with Unsupported where the program is no sequence of tensor
-// ops of known sizes.
-Result<Cut> CutIntoCalls(const ir::Program& source, bool fuse = true);
+// In the order in which they are worth trying.
+enum class CutWay : uint8_t {
+  OfSource,  // fused; each step makes values of the source, so that no proof is longer than a step
+  OfFused,  // fused; each step makes values of what fusion made of the source, which is to be proved as a whole
+  Unfused,
+};
+inline constexpr CutWay CutWays[] = {CutWay::OfSource, CutWay::OfFused, CutWay::Unfused};
+
+// Fails with Unsupported where the program is no sequence of tensor ops of known sizes, or has no such plan.
+Result<Cut> CutIntoCalls(const ir::Program& source, CutWay way = CutWay::OfSource);
 
 }  // namespace frazil::optimize
