@@ -124,15 +124,13 @@ std::vector<std::pair<std::string, targets::cuda::TileShape>> Tiles() {
                                    thread_rows, thread_columns, blocks),
                        TileShape{rows, columns, depth, stages, thread_rows, thread_columns, blocks});
   };
-  add(128, 128, 8, 4, 8, 8, 2);
-  add(128, 128, 16, 2, 8, 8, 2);
-  add(128, 128, 16, 4, 8, 8, 2);
+  add(128, 128, 16, 3, 8, 8, 2);
   add(128, 128, 32, 2, 8, 8, 2);
-  add(128, 256, 16, 3, 8, 16, 1);
-  add(256, 128, 16, 3, 16, 8, 1);
-  add(256, 128, 16, 2, 8, 16, 1);
-  add(128, 128, 16, 3, 8, 16, 3);
-  add(64, 256, 16, 3, 8, 8, 2);
+  add(256, 128, 16, 2, 16, 8, 1);
+  add(256, 128, 16, 4, 16, 8, 1);
+  add(256, 128, 32, 2, 16, 8, 1);
+  add(256, 128, 32, 3, 16, 8, 1);
+  add(256, 64, 16, 3, 8, 8, 2);
   return tiles;
 }
 
@@ -172,7 +170,9 @@ func @main(%a: f32, %n: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffe
   for (const auto& [name, text] : {std::pair("rows-softmax", SoftmaxText),
                                    std::pair("rows-layernorm", LayerNormText),
                                    std::pair("rows-sum", RowSumText)})
-    benches.push_back({name, Parse(text)});
+    for (const uint32_t blocks : {4u, 3u, 5u, 6u})
+      benches.push_back({blocks == 4 ? name : fmt::format("{}-{}", name, blocks), Parse(text),
+                         {.rows = {blocks}}});
   benches.push_back({"sum", Parse(R"(frz 1
 func @main(%n: index, %x: tensor<f32, [%n]>) -> (f32) {
   %r = reduce %x {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>

@@ -75,11 +75,12 @@ Result<uint64_t> WrongRows(Device& device, const ir::Program& program, const Buf
 Result<void> Rows(DevicePtr device, const std::filesystem::path& folder, const Buffers& buffers) {
   fmt::print("{:16} {:>6} {:>9} {:>9} {:>9} {:>7}\n", "rows", "n", "ms", "GB/s", "copy GB/s",
              "ratio");
-  for (const char* name : {"rows-softmax", "rows-layernorm", "rows-sum"}) {
-    auto kernel =
-        TRY(CudaKernel::Load(device, TRY(ReadModule(folder / (std::string(name) + ".ptxm")))));
-    const bool has_scales = std::string_view(name) == "rows-layernorm";
-    const bool is_sum = std::string_view(name) == "rows-sum";
+  for (const auto& path : Modules(folder)) {
+    const std::string name = path.stem().string();
+    if (!name.starts_with("rows")) continue;
+    auto kernel = TRY(CudaKernel::Load(device, TRY(ReadModule(path))));
+    const bool has_scales = name.starts_with("rows-layernorm");
+    const bool is_sum = name.starts_with("rows-sum");
     for (const uint64_t n : {uint64_t{64}, uint64_t{768}, uint64_t{1024}, uint64_t{4096},
                              uint64_t{16384}, uint64_t{1001}}) {
       const uint64_t m = Elements / n;

@@ -28,10 +28,12 @@ constexpr int64_t MostBlockTrips = int64_t{1} << 32;
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // As many rows in a block as its threads have, less where they would take more shared memory than lets several blocks
-// live on a multiprocessor; without shared memory where not even a warp's rows fit.
-void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, uint32_t most_shared_bytes,
+// live on a multiprocessor; without shared memory where not even a warp's rows fit. Warps take several rows each, so that
+// what they do before the first one is done a few times only.
+void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, const Device& device,
                Launch& launch) {
   constexpr int64_t UsualSharedBytes = 36 << 10;
+  constexpr int64_t WarpsPerMultiprocessor = 256;  // four times as many as there can be at once
   constexpr uint32_t Warp = 32;
   const uint32_t lanes = columns <= ShortRow    ? LanesOfShortRow
                          : columns <= MiddleRow ? LanesOfMiddleRow
@@ -40,11 +42,13 @@ void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, uint32_t most
       columns > INT32_MAX ? INT32_MAX : RoundUp(columns, RowSlice) * step.shared_bytes;
   const auto bytes = [&] { return of_row * (launch.threads / lanes); };
   while (launch.threads > Warp && bytes() > UsualSharedBytes) launch.threads /= 2;
-  launch.shared_bytes =
-      bytes() + 64 > int64_t{most_shared_bytes} ? 0 : static_cast<uint32_t>(bytes());
-  if (launch.shared_bytes == 0) launch.threads = step.threads;
-  const int64_t of_block = launch.threads / (launch.shared_bytes == 0 ? Warp : lanes);
-  launch.blocks = static_cast<uint32_t>(std::min(MostBlocks, RoundUp(rows, of_block) / of_block));
+  const bool fits = bytes() + 64 <= int64_t{device.most_shared_bytes()};
+  launch.shared_bytes = fits ? static_cast<uint32_t>(bytes()) : 0;
+  if (!fits) launch.threads = step.threads;
+  const int64_t of_block = launch.threads / (fits ? lanes : Warp);
+  const int64_t most = std::max<int64_t>(
+      1, WarpsPerMultiprocessor * device.multiprocessors() / (launch.threads / Warp));
+  launch.blocks = static_cast<uint32_t>(std::min(most, RoundUp(rows, of_block) / of_block));
 }
 
 }  // namespace
@@ -126,7 +130,7 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
                                    (RoundUp(columns, step.tile_columns) / step.tile_columns)));
       launch.shared_bytes = step.shared_bytes;
     } else {
-      ShapeRows(step, rows, columns, device_->most_shared_bytes(), launch);
+      ShapeRows(step, rows, columns, *device_, launch);
     }
     call.launches.push_back(std::move(launch));
     return {};

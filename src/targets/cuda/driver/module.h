@@ -77,7 +77,7 @@ struct PtxModule {
 };
 
 // Rows: how many lanes of a warp have one, if it has that many elements; they are taken in slices of 64.
-constexpr int64_t ShortRow = 128, MiddleRow = 1024;
+constexpr int64_t ShortRow = 128, MiddleRow = 256;
 constexpr uint32_t LanesOfShortRow = 8, LanesOfMiddleRow = 16, LanesOfLongRow = 32;
 constexpr int64_t RowSlice = 64;
 
