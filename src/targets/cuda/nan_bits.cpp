@@ -43,8 +43,7 @@ bool IsComputing(const llvm::Use& use, int depth) {
       default: return false;
     }
   }
-  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(user))
-    return store->hasMetadata(AnyNan);
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(user)) return store->hasMetadata(AnyNan);
   const bool hands_on =
       llvm::isa<llvm::SelectInst>(user) || llvm::isa<llvm::InsertElementInst>(user);
   if (!hands_on || depth == 0) return false;

@@ -13,7 +13,11 @@ class RowPlanner {
  public:
   RowPlanner(const ir::Program& program, const Function& function, const ProgramFacts& all,
              const FunctionFacts& facts, const Inst& parallel)
-      : program_(program), function_(function), all_(all), facts_(facts), parallel_(parallel),
+      : program_(program),
+        function_(function),
+        all_(all),
+        facts_(facts),
+        parallel_(parallel),
         forms_(function) {}
 
   std::optional<RowPlan> Run() {
@@ -48,8 +52,7 @@ class RowPlanner {
   // May it stand in a row, its regions aside?
   bool IsHarmless(InstId id) const {
     const Inst& inst = function_.inst(id);
-    const bool is_math = inst.op == Op::Call &&
-                         program_.functions[CalleeOf(inst)].is_prelude &&
+    const bool is_math = inst.op == Op::Call && program_.functions[CalleeOf(inst)].is_prelude &&
                          !all_.fallible[CalleeOf(inst)];
     if (is_math || inst.op == Op::Yield || inst.op == Op::If) return true;
     if (inst.op == Op::Load || inst.op == Op::Store)
@@ -195,8 +198,7 @@ class RowPlanner {
         if (!IsFoldLoop(loop)) continue;
         const ValueId next = function_.operand(
             function_.inst(function_.region(Function::region_of(loop, 0)).insts.back()), 0);
-        moved.insert(
-            function_.operand(function_.inst(facts_.definition[next.index]), 1).index);
+        moved.insert(function_.operand(function_.inst(facts_.definition[next.index]), 1).index);
       }
     for (const auto& [id, a] : plan_.accesses) {
       const Inst& inst = function_.inst(InstId(id));

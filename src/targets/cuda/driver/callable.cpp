@@ -119,8 +119,9 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   launch.threads = step.threads;
   if (step.kind == StepKind::Tiles || step.kind == StepKind::Rows) {
     const int64_t rows = trips(step.lo, step.hi);
-    const int64_t columns = step.kind == StepKind::Tiles ? trips(step.inner_lo, step.inner_hi)
-                                                         : std::max<int64_t>(size(step.lanes_hi), 0);
+    const int64_t columns = step.kind == StepKind::Tiles
+                                ? trips(step.inner_lo, step.inner_hi)
+                                : std::max<int64_t>(size(step.lanes_hi), 0);
     if (rows == 0 || (step.kind == StepKind::Tiles && columns == 0)) return {};
     if (columns != 0 && rows > MostTrips / columns)
       return Fail(Diag::LimitReached, "more iterations than a GPU can number");
@@ -180,8 +181,8 @@ Result<void> CudaKernel::CheckShapes(std::span<const DeviceArgument> arguments) 
     __extension__ using Wide = unsigned __int128;
     Wide count = 1;
     for (const ir::Dim dim : source.shape(type)) {
-      const uint64_t size = dim.is_symbol() ? arguments[dim.param()].words[0]
-                                            : static_cast<uint64_t>(dim.value);
+      const uint64_t size =
+          dim.is_symbol() ? arguments[dim.param()].words[0] : static_cast<uint64_t>(dim.value);
       count = std::min<Wide>(count * std::min<uint64_t>(size, INT64_MAX), INT64_MAX);
     }
     if (count <= arguments[argument].words[1]) return {};

@@ -28,7 +28,7 @@ enum class StepKind : uint8_t {
   Single,  // one block of threads; parallels inside are shared among them
   Serial,  // one thread
   Tiles,   // a block of threads for each tile of a nest of two: the product of matrices
-  Rows,    // some lanes of a warp for each iteration: folds and parallels along a row of `lanes` elements
+  Rows,  // some lanes of a warp for each iteration: folds and parallels along a row of `lanes` elements
 };
 
 // Numbers are known to the kernels; the host needs them for the shape of a launch. They are results of
