@@ -120,19 +120,18 @@ std::vector<std::pair<std::string, targets::cuda::TileShape>> Tiles() {
   std::vector<std::pair<std::string, TileShape>> tiles = {{"", usual}};
   auto add = [&](uint32_t rows, uint32_t columns, uint32_t depth, uint32_t stages,
                  uint32_t thread_rows, uint32_t thread_columns, uint32_t blocks) {
-    tiles.emplace_back(fmt::format("-{}x{}x{}-{}-{}x{}-{}", rows, columns, depth, stages,
-                                   thread_rows, thread_columns, blocks),
-                       TileShape{rows, columns, depth, stages, thread_rows, thread_columns, blocks});
+    tiles.emplace_back(
+        fmt::format("-{}x{}x{}-{}-{}x{}-{}", rows, columns, depth, stages, thread_rows,
+                    thread_columns, blocks),
+        TileShape{rows, columns, depth, stages, thread_rows, thread_columns, blocks});
   };
-  add(128, 128, 8, 4, 8, 8, 2);
-  add(128, 128, 16, 2, 8, 8, 2);
-  add(128, 128, 16, 4, 8, 8, 2);
+  add(128, 128, 16, 3, 8, 8, 2);
   add(128, 128, 32, 2, 8, 8, 2);
-  add(128, 256, 16, 3, 8, 16, 1);
-  add(256, 128, 16, 3, 16, 8, 1);
-  add(256, 128, 16, 2, 8, 16, 1);
-  add(128, 128, 16, 3, 8, 16, 3);
-  add(64, 256, 16, 3, 8, 8, 2);
+  add(256, 128, 16, 2, 16, 8, 1);
+  add(256, 128, 16, 4, 16, 8, 1);
+  add(256, 128, 32, 2, 16, 8, 1);
+  add(256, 128, 32, 3, 16, 8, 1);
+  add(256, 64, 16, 3, 8, 8, 2);
   return tiles;
 }
 
@@ -169,10 +168,13 @@ func @main(%a: f32, %n: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffe
   // Tiles of a product of matrices that were compared; the first is the usual one.
   for (const auto& [name, tile] : Tiles())
     benches.push_back({"matmul" + name, Parse(MatmulText), {.tile = tile}});
-  for (const auto& [name, text] : {std::pair("rows-softmax", SoftmaxText),
-                                   std::pair("rows-layernorm", LayerNormText),
-                                   std::pair("rows-sum", RowSumText)})
-    benches.push_back({name, Parse(text)});
+  for (const auto& [name, text] :
+       {std::pair("rows-softmax", SoftmaxText), std::pair("rows-layernorm", LayerNormText),
+        std::pair("rows-sum", RowSumText)})
+    for (const uint32_t blocks : {4u, 3u, 5u, 6u})
+      benches.push_back({blocks == 4 ? name : fmt::format("{}-{}", name, blocks),
+                         Parse(text),
+                         {.rows = {blocks}}});
   benches.push_back({"sum", Parse(R"(frz 1
 func @main(%n: index, %x: tensor<f32, [%n]>) -> (f32) {
   %r = reduce %x {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>

@@ -240,7 +240,7 @@ int Main(std::span<char*> words) {
       for (const UnaryFunction& function : UnaryFunctions())
         bundle.Add(DigestProgram(function), "sweeps/" + function.name);
     } else if (word == "--benches") {
-      for (const Bench& bench : Benches()) 
+      for (const Bench& bench : Benches())
         bundle.Add(bench.program, "benches/" + bench.name, bench.options);
     } else if (word == "--digests" || word == "--sample") {
       const std::vector<std::string> names(words.begin() + static_cast<ptrdiff_t>(i) + 1,

@@ -47,15 +47,15 @@ Result<std::vector<float>> Floats(Device& device, targets::cuda::DevicePointer f
 Result<uint64_t> WrongRows(Device& device, const ir::Program& program, const Buffers& buffers,
                            uint64_t m, uint64_t n, bool has_scales) {
   constexpr uint64_t Some = 3;
-  const uint64_t out = program.entry_function().shape(program.entry_function().results[0]).size() == 1
-                           ? 1
-                           : n;
+  const uint64_t out =
+      program.entry_function().shape(program.entry_function().results[0]).size() == 1 ? 1 : n;
   uint64_t wrong = 0;
   for (const uint64_t first : {uint64_t{0}, m / 2 + 1, m - Some}) {
     const auto in = TRY(Floats(device, buffers.x.address() + 4 * first * n, Some * n));
     const auto got = TRY(Floats(device, buffers.z.address() + 4 * first * out, Some * out));
     std::vector<exec::Value> arguments = {
-        exec::Value::Int(ir::types::Index, Some), exec::Value::Int(ir::types::Index, static_cast<int64_t>(n)),
+        exec::Value::Int(ir::types::Index, Some),
+        exec::Value::Int(ir::types::Index, static_cast<int64_t>(n)),
         TensorOf(in, {Some, static_cast<int64_t>(n)})};
     if (has_scales)
       for (const uint64_t at : {uint64_t{0}, n})
@@ -75,11 +75,12 @@ Result<uint64_t> WrongRows(Device& device, const ir::Program& program, const Buf
 Result<void> Rows(DevicePtr device, const std::filesystem::path& folder, const Buffers& buffers) {
   fmt::print("{:16} {:>6} {:>9} {:>9} {:>9} {:>7}\n", "rows", "n", "ms", "GB/s", "copy GB/s",
              "ratio");
-  for (const char* name : {"rows-softmax", "rows-layernorm", "rows-sum"}) {
-    auto kernel =
-        TRY(CudaKernel::Load(device, TRY(ReadModule(folder / (std::string(name) + ".ptxm")))));
-    const bool has_scales = std::string_view(name) == "rows-layernorm";
-    const bool is_sum = std::string_view(name) == "rows-sum";
+  for (const auto& path : Modules(folder)) {
+    const std::string name = path.stem().string();
+    if (!name.starts_with("rows")) continue;
+    auto kernel = TRY(CudaKernel::Load(device, TRY(ReadModule(path))));
+    const bool has_scales = name.starts_with("rows-layernorm");
+    const bool is_sum = name.starts_with("rows-sum");
     for (const uint64_t n : {uint64_t{64}, uint64_t{768}, uint64_t{1024}, uint64_t{4096},
                              uint64_t{16384}, uint64_t{1001}}) {
       const uint64_t m = Elements / n;
@@ -109,10 +110,12 @@ Result<void> Rows(DevicePtr device, const std::filesystem::path& folder, const B
       const double moved = (is_sum ? 4.0 : 8.0) * static_cast<double>(m * n);
       const double rate = moved / ours.median() / 1e6;
       const double copy_rate = 8.0 * static_cast<double>(m * n) / copies.median() / 1e6;
-      fmt::print("{:16} {:6} {:9.3f} {:9.0f} {:9.0f} {:7.3f}  {} of 9 rows differ, {} x {} threads, {} bytes\n",
-                 name, n, ours.median(), rate, copy_rate, rate / copy_rate, wrong,
-                 call.launches.back().blocks, call.launches.back().threads,
-                 call.launches.back().shared_bytes);
+      fmt::print(
+          "{:16} {:6} {:9.3f} {:9.0f} {:9.0f} {:7.3f}  {} of 9 rows differ, {} x {} threads, {} "
+          "bytes\n",
+          name, n, ours.median(), rate, copy_rate, rate / copy_rate, wrong,
+          call.launches.back().blocks, call.launches.back().threads,
+          call.launches.back().shared_bytes);
       std::fflush(stdout);
       if (wrong != 0) return Fail(Diag::Internal, "rows differ from the CPU's");
     }
@@ -182,10 +185,11 @@ Result<void> Products(DevicePtr device, const std::filesystem::path& folder,
         const double taken = TRY(TimeCall(*device, call));
         if (round >= 2) times.values.push_back(taken);
       }
-      fmt::print("{:28} {:5}: {:8.3f} ms, {:5.1f} TFLOP/s, {} elements differ in {} rows\n",
-                 path.stem().string(), size, times.median(),
-                 2.0 * static_cast<double>(count) * static_cast<double>(size) / times.median() / 1e9,
-                 wrong, (size + every - 1) / every);
+      fmt::print(
+          "{:28} {:5}: {:8.3f} ms, {:5.1f} TFLOP/s, {} elements differ in {} rows\n",
+          path.stem().string(), size, times.median(),
+          2.0 * static_cast<double>(count) * static_cast<double>(size) / times.median() / 1e9,
+          wrong, (size + every - 1) / every);
       std::fflush(stdout);
       if (wrong != 0) return Fail(Diag::Internal, "a product differs from the CPU's");
     }

@@ -30,6 +30,12 @@ bool KernelEmitter::EmitOwn(const Inst& inst) {
     case Op::Alloc: cooperative_ ? EmitAlloc(inst) : EmitLocalAlloc(inst); return true;
     case Op::AtomicRmw:
     case Op::AtomicCas: EmitAtomic(inst); return true;
+    case Op::Min:
+    case Op::Max:
+      if (!ir::Contains(ir::sets::Wide, inst.type.scalar)) return false;
+      SetResult(inst, Combine(inst.op, inst.type, Get(function_.operand(inst, 0)),
+                              Get(function_.operand(inst, 1))));
+      return true;
     case Op::Load:
       dirty_ = true;
       if (row_ != nullptr) return EmitInRow(inst);

@@ -17,6 +17,7 @@ namespace frazil::targets::cuda {
 struct PtxOptions {
   std::string arch = "sm_90";  // or "sm_80"
   TileShape tile = {};
+  RowShape rows = {};
 };
 
 // Takes any checked program; fails with Unsupported and a sentence where Refuses would.

@@ -87,8 +87,8 @@ void InlineCalls(llvm::Function& function) {
 }
 
 void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Plan& plan,
-                const TileShape& tile, llvm::Module& module) {
-  ModuleEmitter shared{lowered, facts, plan, module, tile};
+                const PtxOptions& options, llvm::Module& module) {
+  ModuleEmitter shared{lowered, facts, plan, module, options.tile};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -115,11 +115,14 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Pla
         step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
     kernel->addFnAttr("nvvm.maxntid", in_block ? "1024" : std::to_string(step.launch.threads));
     if (step.launch.kind == StepKind::Tiles)
-      kernel->addFnAttr("nvvm.minctasm", std::to_string(tile.blocks));
+      kernel->addFnAttr("nvvm.minctasm", std::to_string(options.tile.blocks));
+    if (step.launch.kind == StepKind::Rows)
+      kernel->addFnAttr("nvvm.minctasm", std::to_string(options.rows.blocks));
     KernelEmitter emitter(shared, lowered.entry, kernel);
     emitter.EmitStep(step, is_first);
     Finish(emitter, *kernel);
     InlineCalls(*kernel);
+    ForgetNanBits(*kernel);
     is_first = false;
   }
   for (llvm::Function* function : shared.functions)
@@ -168,7 +171,7 @@ Result<std::string> Generate(const ir::Program& program, const PtxOptions& optio
   llvm::Module module("frazil", context);
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
-  EmitModule(prepared.lowered, prepared.facts, prepared.plan, options.tile, module);
+  EmitModule(prepared.lowered, prepared.facts, prepared.plan, options, module);
   WidenNegations(module);
   std::string text;
   llvm::raw_string_ostream text_stream(text);

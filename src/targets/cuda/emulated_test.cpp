@@ -99,7 +99,8 @@ class Emulated : public testing::Test {
 
 Value Index(int64_t n) { return Value::Int(ir::types::Index, n); }
 
-constexpr const char* Matmul = R"(func @main(%m: index, %k: index, %n: index, %a: tensor<f32, [%m, %k]>, %b: tensor<f32, [%k, %n]>) -> (tensor<f32, [%m, %n]>) {
+constexpr const char* Matmul =
+    R"(func @main(%m: index, %k: index, %n: index, %a: tensor<f32, [%m, %k]>, %b: tensor<f32, [%k, %n]>) -> (tensor<f32, [%m, %n]>) {
   %r = matmul %a, %b : tensor<f32, [%m, %n]>
   return %r
 }
@@ -108,7 +109,7 @@ constexpr const char* Matmul = R"(func @main(%m: index, %k: index, %n: index, %a
 TEST_F(Emulated, ProductsOfMatrices) {
   Load(Matmul);
   EXPECT_EQ(kinds_, std::vector{StepKind::Tiles});
-  const int64_t sizes[][3] = {{1, 1, 1},     {4, 4, 4},    {128, 16, 128}, {128, 64, 128},
+  const int64_t sizes[][3] = {{1, 1, 1},      {4, 4, 4},    {128, 16, 128}, {128, 64, 128},
                               {130, 20, 132}, {7, 33, 129}, {5, 0, 3},      {129, 18, 5},
                               {64, 100, 200}, {0, 4, 4},    {3, 47, 260}};
   for (const auto& [m, k, n] : sizes)
@@ -149,13 +150,112 @@ constexpr const char* Softmax =
 TEST_F(Emulated, SoftmaxOfRows) {
   Load(Softmax);
   ASSERT_EQ(kinds_, std::vector{StepKind::Rows});
-  const int64_t sizes[][2] = {{1, 1},    {3, 2},    {5, 3},   {37, 64},  {4, 63},  {3, 65},
-                              {9, 128},  {7, 100},  {3, 768}, {2, 1000}, {1, 1028}, {2, 4096},
-                              {1, 4100}, {1, 4097}, {1, 12300}, {0, 5},  {5, 0},   {2, 70000}};
+  const int64_t sizes[][2] = {{1, 1},    {3, 2},    {5, 3},     {37, 64},  {4, 63},   {3, 65},
+                              {9, 128},  {7, 100},  {3, 768},   {2, 1000}, {1, 1028}, {2, 4096},
+                              {1, 4100}, {1, 4097}, {1, 12300}, {0, 5},    {5, 0},    {2, 70000}};
   for (const auto& [m, n] : sizes)
     for (const bool wild : {false, true})
       Check({Index(m), Index(n), Tensor(ir::types::F32, {m, n}, wild)},
             std::to_string(m) + "x" + std::to_string(n));
+}
+
+constexpr const char* LayerNorm =
+    R"(func @main(%m: index, %n: index, %a: tensor<f32, [%m, %n]>, %g: tensor<f32, [%n]>, %b: tensor<f32, [%n]>) -> (tensor<f32, [%m, %n]>, tensor<f32, [%m]>) {
+  %count = cast %n : f32
+  %one = const 1 : f32
+  %r, %s = generate (%i) -> (tensor<f32, [%m, %n]>, tensor<f32, [%m]>) {
+    %sum = fold sum %j to %n chains 64 block 4096 -> f32 {
+      %x = extract %a, %i, %j : f32
+      yield %x
+    }
+    %mean = div %sum, %count : f32
+    %squares = fold sum %j to %n chains 64 block 4096 -> f32 {
+      %x = extract %a, %i, %j : f32
+      %d = sub %x, %mean : f32
+      %q = mul %d, %d : f32
+      yield %q
+    }
+    %root = sqrt %squares : f32
+    %scale = div %one, %root : f32
+    %row = generate (%j) -> (tensor<f32, [%n]>) {
+      %x = extract %a, %i, %j : f32
+      %d = sub %x, %mean : f32
+      %t = mul %d, %scale : f32
+      %gj = extract %g, %j : f32
+      %bj = extract %b, %j : f32
+      %u = mul %t, %gj : f32
+      %q = add %u, %bj : f32
+      yield %q
+    }
+    yield %row, %scale
+  }
+  return %r, %s
+}
+)";
+
+TEST_F(Emulated, LayerNormOfRows) {
+  Load(LayerNorm);
+  ASSERT_EQ(kinds_, std::vector{StepKind::Rows});
+  const int64_t sizes[][2] = {{1, 1}, {3, 7}, {5, 64}, {4, 132}, {2, 1001}, {3, 4096}, {2, 9000}};
+  for (const auto& [m, n] : sizes)
+    for (const bool wild : {false, true})
+      Check({Index(m), Index(n), Tensor(ir::types::F32, {m, n}, wild),
+             Tensor(ir::types::F32, {n}, wild), Tensor(ir::types::F32, {n}, wild)},
+            std::to_string(m) + "x" + std::to_string(n));
+}
+
+// The row itself is handed on: what is kept must have its bits.
+TEST_F(Emulated, FoldsOfAllKinds) {
+  for (const char* kind : {"sum", "product", "min", "max", "minimum", "maximum"}) {
+    Load(
+        std::string(
+            R"(func @main(%m: index, %n: index, %a: tensor<f32, [%m, %n]>) -> (tensor<f32, [%m, %n]>, tensor<f32, [%m]>) {
+  %r, %s = generate (%i) -> (tensor<f32, [%m, %n]>, tensor<f32, [%m]>) {
+    %one = fold )") +
+        kind + R"( %j to %n chains 64 block 4096 -> f32 {
+      %x = extract %a, %i, %j : f32
+      yield %x
+    }
+    %e = generate (%j) -> (tensor<f32, [%n]>) {
+      %x = extract %a, %i, %j : f32
+      %q = add %x, %one : f32
+      yield %q
+    }
+    %two = fold )" +
+        kind + R"( %j to %n chains 64 block 4096 -> f32 {
+      %x = extract %e, %j : f32
+      yield %x
+    }
+    %row = generate (%j) -> (tensor<f32, [%n]>) {
+      %x = extract %e, %j : f32
+      %y = extract %a, %i, %j : f32
+      %c = lt %x, %two : f32
+      %q = select %c, %x, %y : f32
+      yield %q
+    }
+    yield %row, %two
+  }
+  return %r, %s
+}
+)");
+    ASSERT_EQ(kinds_, std::vector{StepKind::Rows}) << kind;
+    const int64_t sizes[][2] = {{3, 1}, {2, 2}, {9, 64}, {1, 67}, {3, 160}, {1, 4164}, {1, 8191}};
+    for (const auto& [m, n] : sizes)
+      for (const bool wild : {false, true})
+        Check({Index(m), Index(n), Tensor(ir::types::F32, {m, n}, wild)},
+              std::string(kind) + " " + std::to_string(m) + "x" + std::to_string(n));
+  }
+}
+
+TEST_F(Emulated, RowsOfAReduction) {
+  Load(R"(func @main(%m: index, %n: index, %a: tensor<f64, [%m, %n]>) -> (tensor<f64, [%m]>) {
+  %r = reduce %a {kind = sum, axis = 1, chains = 64, block = 4096} : tensor<f64, [%m]>
+  return %r
+}
+)");
+  ASSERT_EQ(kinds_, std::vector{StepKind::Rows});
+  for (const int64_t n : {1, 65, 128, 700, 5000})
+    Check({Index(3), Index(n), Tensor(ir::types::F64, {3, n}, true)}, std::to_string(n));
 }
 
 }  // namespace

@@ -17,9 +17,18 @@ static_assert((FoldBlock / FoldChains - 1) % RowsAtOnce == 0);
 }  // namespace
 
 llvm::Value* KernelEmitter::Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b) {
-  llvm::Value* const operands[] = {a, b};
-  llvm::Value* const value = ops_.Compute(fold.op, fold.type, fold.type, operands);
+  llvm::Value* const value = Combine(fold.op, fold.type, a, b);
   return ir::Contains(ir::sets::Wide, fold.type.scalar) ? ops_.Canonical(value) : value;
+}
+
+// `max.f32` and the others drop a NaN and order zeros as `max` does (PTX ISA, floating-point min and max).
+llvm::Value* KernelEmitter::Combine(ir::Op op, ir::Type type, llvm::Value* a, llvm::Value* b) {
+  const bool is_extreme = op == ir::Op::Min || op == ir::Op::Max;
+  if (is_extreme && ir::Contains(ir::sets::Wide, type.scalar))
+    return builder_.CreateBinaryIntrinsic(
+        op == ir::Op::Min ? llvm::Intrinsic::minimumnum : llvm::Intrinsic::maximumnum, a, b);
+  llvm::Value* const operands[] = {a, b};
+  return ops_.Compute(op, type, type, operands);
 }
 
 // The value of the thread `distance` lanes above.

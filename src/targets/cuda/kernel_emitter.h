@@ -32,6 +32,11 @@ struct ModuleEmitter {
   llvm::GlobalVariable* Block();
 };
 
+// Whoever only computes with a float need not have the one NaN.
+void ForgetNanBits(llvm::Function& function);
+// On stores that only those read who compute.
+constexpr const char* AnyNan = "frazil.any.nan";
+
 class RowEmitter;
 class TileEmitter;
 
@@ -107,6 +112,7 @@ class KernelEmitter : public RegionEmitter {
   void EmitFoldBlocks(const FoldMatch& fold);
   void EmitFoldPairs(const FoldMatch& fold);
   llvm::Value* Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b);
+  llvm::Value* Combine(ir::Op op, ir::Type type, llvm::Value* a, llvm::Value* b);
   llvm::Value* Element(const FoldMatch& fold, llvm::Value* e, bool checked);
   std::pair<llvm::Value*, llvm::Value*> FoldPart(const FoldMatch& fold, llvm::Value* first,
                                                  llvm::Value* end);

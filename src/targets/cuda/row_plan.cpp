@@ -13,7 +13,11 @@ class RowPlanner {
  public:
   RowPlanner(const ir::Program& program, const Function& function, const ProgramFacts& all,
              const FunctionFacts& facts, const Inst& parallel)
-      : program_(program), function_(function), all_(all), facts_(facts), parallel_(parallel),
+      : program_(program),
+        function_(function),
+        all_(all),
+        facts_(facts),
+        parallel_(parallel),
         forms_(function) {}
 
   std::optional<RowPlan> Run() {
@@ -48,8 +52,7 @@ class RowPlanner {
   // May it stand in a row, its regions aside?
   bool IsHarmless(InstId id) const {
     const Inst& inst = function_.inst(id);
-    const bool is_math = inst.op == Op::Call &&
-                         program_.functions[CalleeOf(inst)].is_prelude &&
+    const bool is_math = inst.op == Op::Call && program_.functions[CalleeOf(inst)].is_prelude &&
                          !all_.fallible[CalleeOf(inst)];
     if (is_math || inst.op == Op::Yield || inst.op == Op::If) return true;
     if (inst.op == Op::Load || inst.op == Op::Store)
@@ -147,12 +150,69 @@ class RowPlanner {
       for (uint32_t other : touched)
         if (other != buffer) plan_.disjoint.emplace_back(ValueId(buffer), ValueId(other));
     }
+    FindComputed();
     for (size_t a = 0; a < plan_.arrays.size(); ++a) {
       RowArray& array = plan_.arrays[a];
       array.is_kept = plan_.IsReadAfter(a, static_cast<size_t>(array.first_use));
-      if (array.is_kept) plan_.kept_bytes += ir::BytesOf(array.element);
+      for (size_t g = 0; g < plan_.groups.size(); ++g)
+        if (array.reads[g]) array.last_read = static_cast<int>(g);
     }
+    GivePlaces();
     return true;
+  }
+
+  // One that is read for the last time where another is first touched leaves it its place: a lane has read its elements
+  // of a slice before it writes others there. The widest first, so that each is aligned.
+  void GivePlaces() {
+    for (const uint32_t bytes : {8u, 4u, 2u, 1u}) {
+      std::vector<std::pair<uint32_t, int>> places;  // where, and until which group
+      std::vector<RowArray*> kept;
+      for (RowArray& array : plan_.arrays)
+        if (array.is_kept && ir::BytesOf(array.element) == bytes) kept.push_back(&array);
+      std::ranges::sort(kept, {}, [](const RowArray* array) {
+        return std::pair(array->first_use, array->buffer.index);
+      });
+      for (RowArray* array : kept) {
+        auto place = std::ranges::find_if(
+            places, [&](const auto& taken) { return taken.second <= array->first_use; });
+        if (place == places.end()) {
+          places.emplace_back(plan_.kept_bytes, 0);
+          plan_.kept_bytes += bytes;
+          place = places.end() - 1;
+        }
+        place->second = array->last_read;
+        array->place = place->first;
+      }
+    }
+  }
+
+  // A fold hands on the bits of its element where it is alone.
+  void FindComputed() {
+    std::set<uint32_t> moved;
+    for (const Inst& inst : function_.insts)
+      for (uint32_t i = 0; i < inst.operands.count; ++i)
+        if (ir::Moves(inst, i)) moved.insert(function_.operand(inst, i).index);
+    for (const RowGroup& group : plan_.groups)
+      for (InstId id : group.passes) {
+        const Inst& loop = function_.inst(id);
+        if (!IsFoldLoop(loop)) continue;
+        const ValueId next = function_.operand(
+            function_.inst(function_.region(Function::region_of(loop, 0)).insts.back()), 0);
+        moved.insert(function_.operand(function_.inst(facts_.definition[next.index]), 1).index);
+      }
+    for (const auto& [id, a] : plan_.accesses) {
+      const Inst& inst = function_.inst(InstId(id));
+      if (inst.op == Op::Load && moved.contains(Function::result_of(inst).index) &&
+          !plan_.arrays[a].writes[GroupOf(InstId(id))])
+        plan_.arrays[a].is_computed = false;
+    }
+  }
+
+  size_t GroupOf(InstId access) const {
+    for (size_t g = 0; g < plan_.groups.size(); ++g)
+      for (InstId pass : plan_.groups[g].passes)
+        if (IsInsideOf(Function::result_of(function_.inst(access)), function_.inst(pass))) return g;
+    return 0;
   }
 
   bool FindAccesses(ir::RegionId region, ValueId element, size_t group) {

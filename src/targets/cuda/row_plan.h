@@ -23,6 +23,10 @@ struct RowArray {
   std::vector<bool> reads, writes;
   int first_use = -1, last_write = -1;
   bool is_kept = false;  // read in a group after the first that touches it
+  int last_read = -1;
+  uint32_t place = 0;  // among those that are kept: bytes before it, for each element
+  bool is_computed =
+      true;  // whoever reads it only computes: in shared memory it need not be the one NaN
 };
 
 // Passes that can be made in one: none needs a fold of the same group.

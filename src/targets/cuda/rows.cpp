@@ -21,7 +21,6 @@ namespace {
 constexpr uint64_t SlicesOfBlock = FoldBlock / RowSlice;
 constexpr uint64_t MostLevels = 52;  // of pairs of blocks
 constexpr uint32_t Warp = 32;
-constexpr uint32_t WideBytes = 16;
 
 }  // namespace
 
@@ -92,18 +91,18 @@ void RowEmitter::Emit(llvm::Value* lo, llvm::Value* rows) {
   first_lane_ = builder_.CreateTrunc(builder_.CreateSub(lane, lane_), builder_.getInt32Ty());
   const uint64_t shift = form_.lanes == 8 ? 3 : form_.lanes == 16 ? 4 : 5;
   llvm::Value* const in_block = builder_.CreateLShr(thread, shift);
-  llvm::Value* const of_block = builder_.CreateLShr(
-      emitter_.Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x), shift);
-  llvm::Value* const room = builder_.CreateShl(
-      builder_.CreateLShr(builder_.CreateAdd(count_, Long(RowSlice - 1)), 6), 6);
+  llvm::Value* const of_block =
+      builder_.CreateLShr(emitter_.Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x), shift);
+  llvm::Value* const room =
+      builder_.CreateShl(builder_.CreateLShr(builder_.CreateAdd(count_, Long(RowSlice - 1)), 6), 6);
   FindKept(in_block, room);
   // All lanes of a warp go on together, those behind the last row with that one and without storing.
   llvm::Value* const in_warp = builder_.CreateLShr(lane, shift);
   llvm::Value* const block = emitter_.Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
   llvm::Value* const first = builder_.CreateAdd(builder_.CreateMul(block, of_block),
                                                 builder_.CreateSub(in_block, in_warp));
-  llvm::Value* const stride = builder_.CreateMul(
-      of_block, emitter_.Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x));
+  llvm::Value* const stride =
+      builder_.CreateMul(of_block, emitter_.Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x));
   emitter_.Stride(first, rows, stride, [&](llvm::Value* r) {
     llvm::Value* row = r;
     is_active_ = nullptr;
@@ -131,18 +130,17 @@ void RowEmitter::Emit(llvm::Value* lo, llvm::Value* rows) {
 
 // Each row of the block has a place in shared memory, and each array that is kept a part of that.
 void RowEmitter::FindKept(llvm::Value* in_block, llvm::Value* room) {
-  llvm::Value* base = builder_.CreateInBoundsGEP(
+  llvm::Value* const base = builder_.CreateInBoundsGEP(
       builder_.getInt8Ty(), emitter_.shared_.Dynamic(),
       builder_.CreateMul(in_block, builder_.CreateMul(room, Long(plan_.kept_bytes))));
-  // The widest first, so that each is aligned.
-  for (const uint32_t bytes : {8u, 4u, 2u, 1u})
-    for (size_t a = 0; a < plan_.arrays.size(); ++a) {
-      const RowArray& array = plan_.arrays[a];
-      if (!array.is_kept || ir::BytesOf(array.element) != bytes) continue;
-      places_[a].kept = emitter_.ElementAddress(array.element, base,
-                                                builder_.CreateMul(lane_, Long(form_.width)));
-      base = emitter_.ElementAddress(array.element, base, room);
-    }
+  for (size_t a = 0; a < plan_.arrays.size(); ++a) {
+    const RowArray& array = plan_.arrays[a];
+    if (!array.is_kept) continue;
+    llvm::Value* const first = builder_.CreateInBoundsGEP(
+        builder_.getInt8Ty(), base, builder_.CreateMul(room, Long(array.place)));
+    places_[a].kept =
+        emitter_.ElementAddress(array.element, first, builder_.CreateMul(lane_, Long(form_.width)));
+  }
 }
 
 void RowEmitter::EmitScalar(const Inst& inst) {
@@ -155,6 +153,7 @@ void RowEmitter::EmitScalar(const Inst& inst) {
 void RowEmitter::EmitPasses() {
   const RowGroup& group = plan_.groups[group_];
   if (group.passes.empty()) return;
+  FindReciprocals();
   folds_.clear();
   for (ir::InstId id : group.passes)
     if (IsFoldLoop(function_.inst(id))) folds_.push_back(FoldOf(id));
@@ -171,24 +170,38 @@ llvm::Value* RowEmitter::HasRest() {
   return builder_.CreateICmpNE(builder_.CreateAnd(count_, Long(RowSlice - 1)), Long(0));
 }
 
-// Whole slices from one to another.
+// Whole slices from one to another, several at once as long as there are as many: where elements come from memory and
+// little is made of them, more, so that enough of them are on their way.
 LlvmValues RowEmitter::Slices(llvm::Value* from, llvm::Value* to, LlvmValues chains) {
-  llvm::Value* start = from;
-  if (form_.unroll > 1) {
+  constexpr uint32_t ManyOfLong = 16;
+  std::vector<uint32_t> steps = {form_.unroll};
+  if (form_.lanes == Warp && IsReading()) steps.insert(steps.begin(), ManyOfLong);
+  if (form_.unroll > 1) steps.push_back(1);
+  for (const uint32_t step : steps) {
     llvm::Value* const whole =
-        builder_.CreateAnd(builder_.CreateSub(to, from), Long(~uint64_t{form_.unroll - 1}));
-    llvm::Value* const end = builder_.CreateAdd(from, whole);
-    chains = Loop(from, end, form_.unroll, chains, [&](llvm::Value* s, LlvmValues& values) {
+        builder_.CreateAnd(builder_.CreateSub(to, from), Long(~uint64_t{step - 1}));
+    llvm::Value* const end = step == 1 ? to : builder_.CreateAdd(from, whole);
+    chains = Loop(from, end, step, chains, [&](llvm::Value* s, LlvmValues& values) {
       LlvmValues slices;
-      for (uint32_t u = 0; u < form_.unroll; ++u)
-        slices.push_back(builder_.CreateAdd(s, Long(u)));
+      for (uint32_t u = 0; u < step; ++u) slices.push_back(builder_.CreateAdd(s, Long(u)));
       EmitSlices(slices, values, false);
     });
-    start = end;
+    from = end;
   }
-  return Loop(start, to, 1, chains, [&](llvm::Value* s, LlvmValues& values) {
-    EmitSlices({s}, values, false);
-  });
+  return chains;
+}
+
+// Does the group read memory, and make little of it?
+bool RowEmitter::IsReading() const {
+  constexpr size_t Little = 12;
+  bool reads = false;
+  for (const RowArray& array : plan_.arrays)
+    reads |= array.reads[group_] && array.first_use == static_cast<int>(group_);
+  size_t insts = 0;
+  for (ir::InstId id : plan_.groups[group_].passes)
+    for (ir::InstId inner : function_.region(Function::region_of(function_.inst(id), 0)).insts)
+      insts += function_.inst(inner).op == Op::Call ? Little + 1 : 1;
+  return reads && insts <= Little;
 }
 
 // --- folds ------------------------------------------------------------------------------------------------------------
@@ -215,8 +228,7 @@ RowEmitter::Fold RowEmitter::FoldOf(ir::InstId id) {
 }
 
 llvm::Value* RowEmitter::Join(const Fold& fold, llvm::Value* a, llvm::Value* b) {
-  llvm::Value* const operands[] = {a, b};
-  return emitter_.ops_.Compute(fold.op, fold.type, fold.type, operands);
+  return emitter_.Combine(fold.op, fold.type, a, b);
 }
 
 // Blocks of 4096 elements, and the folds' results.
@@ -236,8 +248,7 @@ void RowEmitter::EmitBlocks() {
     LlvmValues chains;
     for (const Fold& fold : folds_) chains.insert(chains.end(), Elements() + 1, fold.none);
     chains = Slices(from, to, chains);
-    llvm::Value* const is_last =
-        builder_.CreateICmpEQ(builder_.CreateAdd(block, Long(1)), blocks);
+    llvm::Value* const is_last = builder_.CreateICmpEQ(builder_.CreateAdd(block, Long(1)), blocks);
     If(builder_.CreateAnd(is_last, HasRest()), chains,
        [&](LlvmValues& values) { EmitSlices({slices_}, values, true); });
     for (size_t f = 0; f < folds_.size(); ++f) {
@@ -250,13 +261,13 @@ void RowEmitter::EmitBlocks() {
   for (size_t f = 0; f < folds_.size(); ++f) {
     const Fold& fold = folds_[f];
     LlvmValues result = {totals[2 * f]};
-    If(builder_.CreateNot(one), result,
-       [&](LlvmValues& values) { values[0] = Pop(fold, blocks); });
+    If(builder_.CreateNot(one), result, [&](LlvmValues& values) { values[0] = Pop(fold, blocks); });
     result[0] = emitter_.ops_.Canonical(result[0]);
     // One element alone is not computed with: its bits stay.
     if (!facts_.arithmetic[fold.element.index])
-      If(builder_.CreateICmpEQ(count_, Long(1)), result,
-         [&](LlvmValues& values) { values[0] = emitter_.FromLane(totals[2 * f + 1], first_lane_); });
+      If(builder_.CreateICmpEQ(count_, Long(1)), result, [&](LlvmValues& values) {
+        values[0] = emitter_.FromLane(totals[2 * f + 1], first_lane_);
+      });
     emitter_.Set(Function::result_of(*fold.loop), result[0]);
   }
 }
@@ -284,8 +295,7 @@ llvm::Value* RowEmitter::Levels(const Fold& fold) {
   llvm::IRBuilderBase::InsertPointGuard guard(builder_);
   llvm::BasicBlock& entry = emitter_.target_->getEntryBlock();
   builder_.SetInsertPoint(&entry, entry.begin());
-  return builder_.CreateAlloca(
-      llvm::ArrayType::get(emitter_.ops_.TypeOf(fold.type), MostLevels));
+  return builder_.CreateAlloca(llvm::ArrayType::get(emitter_.ops_.TypeOf(fold.type), MostLevels));
 }
 
 void RowEmitter::Push(const Fold& fold, llvm::Value* block, llvm::Value* result) {
@@ -302,169 +312,20 @@ void RowEmitter::Push(const Fold& fold, llvm::Value* block, llvm::Value* result)
 }
 
 llvm::Value* RowEmitter::Pop(const Fold& fold, llvm::Value* blocks) {
-  llvm::Value* const first = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, blocks,
-                                                            builder_.getFalse());
+  llvm::Value* const first =
+      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, blocks, builder_.getFalse());
   const auto load = [&](llvm::Value* l) {
-    return emitter_.LoadElement(fold.type,
-                                emitter_.ElementAddress(fold.type, fold.levels, l));
+    return emitter_.LoadElement(fold.type, emitter_.ElementAddress(fold.type, fold.levels, l));
   };
   llvm::Value* const last = builder_.CreateSub(
       Long(64), builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, builder_.getFalse()));
   return Loop(builder_.CreateAdd(first, Long(1)), last, 1, {load(first)},
               [&](llvm::Value* l, LlvmValues& values) {
-                llvm::Value* const bit = builder_.CreateAnd(builder_.CreateLShr(blocks, l), Long(1));
-                If(builder_.CreateICmpNE(bit, Long(0)), values, [&](LlvmValues& changed) {
-                  changed[0] = Join(fold, load(l), changed[0]);
-                });
+                llvm::Value* const bit =
+                    builder_.CreateAnd(builder_.CreateLShr(blocks, l), Long(1));
+                If(builder_.CreateICmpNE(bit, Long(0)), values,
+                   [&](LlvmValues& changed) { changed[0] = Join(fold, load(l), changed[0]); });
               })[0];
-}
-
-// --- slices -----------------------------------------------------------------------------------------------------------
-
-// What all passes of the group do with some slices. Everything that is read is asked for first.
-void RowEmitter::EmitSlices(const LlvmValues& slices, LlvmValues& chains, bool is_rest) {
-  is_rest_ = is_rest;
-  std::vector<std::vector<LlvmValues>> loaded(slices.size());
-  for (size_t u = 0; u < slices.size(); ++u) {
-    slice_ = slices[u];
-    for (size_t a = 0; a < plan_.arrays.size(); ++a)
-      loaded[u].push_back(plan_.arrays[a].reads[group_] ? ReadSlice(a) : LlvmValues());
-  }
-  for (size_t u = 0; u < slices.size(); ++u) {
-    slice_ = slices[u];
-    current_ = std::move(loaded[u]);
-    size_t f = 0;
-    for (ir::InstId id : plan_.groups[group_].passes) {
-      const Inst& loop = function_.inst(id);
-      const bool is_fold = IsFoldLoop(loop);
-      EmitPass(loop, is_fold ? &folds_[f] : nullptr,
-               is_fold ? ChainsOf(chains, f) : std::span<llvm::Value*>());
-      if (is_fold) ++f;
-    }
-    for (size_t a = 0; a < plan_.arrays.size(); ++a) WriteSlice(a);
-  }
-}
-
-// Of element k of a lane, from the first one of its lane in the slice.
-uint64_t RowEmitter::OffsetOf(uint32_t k) const {
-  return uint64_t{k / form_.width} * form_.lanes * form_.width + k % form_.width;
-}
-
-llvm::Value* RowEmitter::IndexOf(uint32_t k) {
-  llvm::Value* const first = builder_.CreateAdd(builder_.CreateShl(slice_, 6),
-                                                builder_.CreateMul(lane_, Long(form_.width)));
-  return builder_.CreateAdd(first, Long(OffsetOf(k)));
-}
-
-llvm::Value* RowEmitter::IsThere(uint32_t k) {
-  return builder_.CreateICmpULT(IndexOf(k), count_);
-}
-
-llvm::Align RowEmitter::AlignOf(ir::Type element) const {
-  return llvm::Align(std::min(WideBytes, ir::BytesOf(element) * form_.width));
-}
-
-llvm::Value* RowEmitter::Place(llvm::Value* lane_first, ir::Type element, uint32_t k) {
-  llvm::Value* const slice =
-      emitter_.ElementAddress(element, lane_first, builder_.CreateShl(slice_, 6));
-  return emitter_.ElementAddress(element, slice, Long(OffsetOf(k)));
-}
-
-LlvmValues RowEmitter::ReadSlice(size_t a) {
-  const RowArray& array = *places_[a].array;
-  const bool is_kept = form_.keeps && array.is_kept && static_cast<int>(group_) > array.first_use;
-  llvm::Type* const type = emitter_.ops_.TypeOf(array.element);
-  LlvmValues values;
-  if (is_rest_ && !is_kept) {
-    // Where there is no element, the first one once more.
-    for (uint32_t k = 0; k < Elements(); ++k) {
-      llvm::Value* const index = builder_.CreateSelect(IsThere(k), IndexOf(k), Long(0));
-      values.push_back(emitter_.LoadElement(
-          array.element, emitter_.ElementAddress(array.element, places_[a].row, index)));
-    }
-    return values;
-  }
-  llvm::Value* const first = is_kept ? places_[a].kept : places_[a].lane;
-  for (uint32_t k = 0; k < Elements(); k += form_.width) {
-    llvm::Value* const vector = builder_.CreateAlignedLoad(
-        llvm::FixedVectorType::get(type, form_.width), Place(first, array.element, k),
-        AlignOf(array.element));
-    for (uint32_t v = 0; v < form_.width; ++v)
-      values.push_back(builder_.CreateExtractElement(vector, v));
-  }
-  return values;
-}
-
-void RowEmitter::WriteSlice(size_t a) {
-  const RowArray& array = *places_[a].array;
-  const bool is_written = array.writes[group_];
-  const bool is_new = is_written || static_cast<int>(group_) == array.first_use;
-  if (current_[a].empty()) return;
-  const auto vector = [&](uint32_t k) {
-    llvm::Value* all = llvm::PoisonValue::get(
-        llvm::FixedVectorType::get(current_[a][k]->getType(), form_.width));
-    for (uint32_t v = 0; v < form_.width; ++v)
-      all = builder_.CreateInsertElement(all, current_[a][k + v], v);
-    return all;
-  };
-  if (form_.keeps && array.is_kept && is_new && plan_.IsReadAfter(a, group_))
-    for (uint32_t k = 0; k < Elements(); k += form_.width)
-      builder_.CreateAlignedStore(vector(k), Place(places_[a].kept, array.element, k),
-                                  AlignOf(array.element));
-  // What is written again later need not be in memory before.
-  if (!is_written || (form_.keeps && array.last_write != static_cast<int>(group_))) return;
-  if (is_rest_) {
-    for (uint32_t k = 0; k < Elements(); ++k) {
-      llvm::Value* is_there = IsThere(k);
-      if (is_active_ != nullptr) is_there = builder_.CreateAnd(is_there, is_active_);
-      If(is_there, [&] {
-        emitter_.StoreElement(array.element, Place(places_[a].lane, array.element, k),
-                              current_[a][k]);
-      });
-    }
-    return;
-  }
-  const auto store = [&] {
-    for (uint32_t k = 0; k < Elements(); k += form_.width)
-      builder_.CreateAlignedStore(vector(k), Place(places_[a].lane, array.element, k),
-                                  AlignOf(array.element));
-  };
-  is_active_ == nullptr ? store() : If(is_active_, store);
-}
-
-void RowEmitter::EmitPass(const Inst& loop, const Fold* fold, std::span<llvm::Value*> chains) {
-  const ir::Region& region = function_.region(Function::region_of(loop, 0));
-  emitter_.row_ = this;
-  for (element_ = 0; element_ < Elements(); ++element_) {
-    llvm::Value* index = IndexOf(element_);
-    // Whatever else is read at it must be there.
-    if (is_rest_) index = builder_.CreateSelect(IsThere(element_), index, Long(0));
-    emitter_.Set(Function::param_of(region, 0), index);
-    for (ir::InstId id : region.insts)
-      if (facts_.needed[id.index] && (fold == nullptr || id != fold->joins))
-        emitter_.EmitInst(function_.inst(id));
-    if (fold == nullptr) continue;
-    llvm::Value* value = emitter_.Get(fold->element);
-    if (is_rest_ && element_ == 0) chains.back() = value;
-    if (is_rest_) value = builder_.CreateSelect(IsThere(element_), value, fold->none);
-    chains[element_] = Join(*fold, chains[element_], value);
-  }
-  emitter_.row_ = nullptr;
-}
-
-bool RowEmitter::EmitAccess(const Inst& access) {
-  const auto id = static_cast<uint32_t>(&access - function_.insts.data());
-  const auto found = plan_.accesses.find(id);
-  if (found == plan_.accesses.end()) return false;
-  LlvmValues& values = current_[found->second];
-  if (access.op == Op::Store) {
-    values.resize(Elements());
-    values[element_] = emitter_.Get(function_.operand(access, 2));
-    return true;
-  }
-  if (values.empty()) values = ReadSlice(found->second);
-  if (emitter_.IsLive(Function::result_of(access))) emitter_.SetResult(access, values[element_]);
-  return true;
 }
 
 RowEmitter::RowEmitter(KernelEmitter& emitter, const Inst& parallel, const RowPlan& plan,
@@ -510,10 +371,11 @@ void KernelEmitter::EmitRows(const Step& step) {
            {.lanes = 32, .width = 1, .unroll = 4, .keeps = false});
   llvm::Value* rest = builder_.getInt64(0);
   for (const RowArray& array : plan.arrays)
-    rest = builder_.CreateOr(rest, builder_.CreateOr(EvaluateForm(*this, array.row),
-                                                     EvaluateForm(*this, array.offset)));
-  choose(builder_.CreateICmpNE(builder_.CreateAnd(rest, builder_.getInt64(3)), builder_.getInt64(0)),
-         {.lanes = 32, .width = 1, .unroll = 4, .keeps = true});
+    rest = builder_.CreateOr(
+        rest, builder_.CreateOr(EvaluateForm(*this, array.row), EvaluateForm(*this, array.offset)));
+  choose(
+      builder_.CreateICmpNE(builder_.CreateAnd(rest, builder_.getInt64(3)), builder_.getInt64(0)),
+      {.lanes = 32, .width = 1, .unroll = 4, .keeps = true});
   llvm::Value* const count = Get(plan.count);
   choose(builder_.CreateICmpSLE(count, builder_.getInt64(ShortRow)),
          {.lanes = LanesOfShortRow, .width = 4, .unroll = 1, .keeps = true});

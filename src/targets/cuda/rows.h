@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -57,6 +58,7 @@ class RowEmitter {
     return std::span(chains).subspan(fold * (Elements() + 1), Elements() + 1);
   }
   llvm::Value* HasRest();
+  bool IsReading() const;
   LlvmValues Slices(llvm::Value* from, llvm::Value* to, LlvmValues chains);
 
   Fold FoldOf(ir::InstId id);
@@ -69,6 +71,10 @@ class RowEmitter {
 
   void EmitSlices(const LlvmValues& slices, LlvmValues& chains, bool is_rest);
   void EmitPass(const ir::Inst& loop, const Fold* fold, std::span<llvm::Value*> chains);
+  void Take();
+  void FindReciprocals();
+  bool EmitQuotients(const ir::Inst& inst);
+  llvm::Value* IsOrdinary(llvm::Value* x);
   uint64_t OffsetOf(uint32_t k) const;
   llvm::Value* IndexOf(uint32_t k);
   llvm::Value* IsThere(uint32_t k);
@@ -94,6 +100,12 @@ class RowEmitter {
   bool is_rest_ = false;
   std::vector<LlvmValues> current_;
   uint32_t element_ = 0;
+  std::map<uint32_t, LlvmValues> lanes_;  // of the pass in hand: by value, for each element
+  struct Reciprocal {
+    llvm::Value* value;
+    llvm::Value* is_inside;  // neither it nor the divisor is far from 1
+  };
+  std::map<uint32_t, Reciprocal> reciprocals_;  // of the group in hand, by divisor
 };
 
 }  // namespace frazil::targets::cuda

@@ -161,32 +161,32 @@ inline test_driver::Run Compile(const std::string& text) {
   std::remove((path + "/k.so").c_str());
   rmdir(folder);
   if (library == nullptr) return {};
-  return [library](const std::string& kernel, const test_driver::Shape& shape,
-                   const uint64_t* words) {
-    // Kernels take words; more than they take do no harm.
-    using Entry = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                           uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                           uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                           uint64_t, uint64_t, uint64_t);
-    static Entry entry;
-    entry = reinterpret_cast<Entry>(dlsym(library, kernel.c_str()));
-    void* const scratch = dlsym(library, "scratch");
-    if (entry == nullptr) return test_driver::LaunchFailed;
-    Block& block = Get();
-    block.words = words;
-    block.kernel = [](const uint64_t* w) {
-      entry(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13],
-            w[14], w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22], w[23]);
-    };
-    block.blocks = shape.blocks;
-    block.shared_bytes = shape.shared_bytes;
-    for (unsigned b = 0; b < shape.blocks; ++b) {
-      if (scratch != nullptr) std::memset(scratch, 0xcb, SharedBytes);
-      block.number = b;
-      if (!RunBlock(shape.threads)) return test_driver::LaunchFailed;
-    }
-    return 0;
-  };
+  return
+      [library](const std::string& kernel, const test_driver::Shape& shape, const uint64_t* words) {
+        // Kernels take words; more than they take do no harm.
+        using Entry = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t);
+        static Entry entry;
+        entry = reinterpret_cast<Entry>(dlsym(library, kernel.c_str()));
+        void* const scratch = dlsym(library, "scratch");
+        if (entry == nullptr) return test_driver::LaunchFailed;
+        Block& block = Get();
+        block.words = words;
+        block.kernel = [](const uint64_t* w) {
+          entry(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
+                w[13], w[14], w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22], w[23]);
+        };
+        block.blocks = shape.blocks;
+        block.shared_bytes = shape.shared_bytes;
+        for (unsigned b = 0; b < shape.blocks; ++b) {
+          if (scratch != nullptr) std::memset(scratch, 0xcb, SharedBytes);
+          block.number = b;
+          if (!RunBlock(shape.threads)) return test_driver::LaunchFailed;
+        }
+        return 0;
+      };
 }
 
 }  // namespace frazil::targets::cuda::test_gpu
@@ -198,9 +198,7 @@ int gpu_read_ptx_sreg_tid_x() { return static_cast<int>(gpu_test::Get().current)
 int gpu_read_ptx_sreg_ntid_x() { return static_cast<int>(gpu_test::Get().threads.size()); }
 int gpu_read_ptx_sreg_ctaid_x() { return static_cast<int>(gpu_test::Get().number); }
 int gpu_read_ptx_sreg_nctaid_x() { return static_cast<int>(gpu_test::Get().blocks); }
-int gpu_read_ptx_sreg_dynamic_smem_size() {
-  return static_cast<int>(gpu_test::Get().shared_bytes);
-}
+int gpu_read_ptx_sreg_dynamic_smem_size() { return static_cast<int>(gpu_test::Get().shared_bytes); }
 void gpu_barrier_cta_sync_aligned_all(int) { gpu_test::Yield(gpu_test::Wait::Barrier); }
 void gpu_exit() { gpu_test::Yield(gpu_test::Wait::Gone); }
 unsigned gpu_shuffle(unsigned value, unsigned source) {

@@ -16,21 +16,17 @@ using namespace ir::names;
 
 namespace {
 
-constexpr uint32_t Quad = 4;      // elements of 16 bytes
-constexpr uint32_t Padding = 4;   // of a row of a
+constexpr uint32_t Quad = 4;     // elements of 16 bytes
+constexpr uint32_t Padding = 4;  // of a row of a
 constexpr uint32_t WarpRows = 4, WarpColumns = 8;
 constexpr llvm::Align QuadAlign = llvm::Align::Constant<16>();
 constexpr llvm::Align OneAlign = llvm::Align::Constant<4>();
 
 }  // namespace
 
-uint32_t TileShape::threads() const {
-  return rows / thread_rows * (columns / thread_columns);
-}
+uint32_t TileShape::threads() const { return rows / thread_rows * (columns / thread_columns); }
 
-uint32_t TileShape::stage_elements() const {
-  return rows * (depth + Padding) + depth * columns;
-}
+uint32_t TileShape::stage_elements() const { return rows * (depth + Padding) + depth * columns; }
 
 uint32_t TileShape::shared_bytes() const { return stages * stage_elements() * 4; }
 
@@ -39,8 +35,12 @@ class TileEmitter {
  public:
   TileEmitter(KernelEmitter& emitter, const MatmulChain& chain, const TileShape& shape,
               llvm::Value* shared)
-      : emitter_(emitter), builder_(emitter.builder()), chain_(chain), shape_(shape),
-        shared_(shared), quad_(llvm::FixedVectorType::get(builder_.getFloatTy(), Quad)) {}
+      : emitter_(emitter),
+        builder_(emitter.builder()),
+        chain_(chain),
+        shape_(shape),
+        shared_(shared),
+        quad_(llvm::FixedVectorType::get(builder_.getFloatTy(), Quad)) {}
 
   struct Sizes {
     llvm::Value *rows, *columns, *depth, *a_offset, *a_row, *a_depth, *b_offset, *b_depth,
@@ -50,9 +50,17 @@ class TileEmitter {
   // Before anything else: sizes of the nest.
   void SetSizes(llvm::Value* rows, llvm::Value* columns) {
     auto value = [&](const IndexForm& form) { return EvaluateForm(emitter_, form); };
-    sizes_ = {rows, columns, value(chain_.depth), value(chain_.a_offset), value(chain_.a_row),
-              value(chain_.a_depth), value(chain_.b_offset), value(chain_.b_depth),
-              value(chain_.b_column), nullptr, nullptr};
+    sizes_ = {rows,
+              columns,
+              value(chain_.depth),
+              value(chain_.a_offset),
+              value(chain_.a_row),
+              value(chain_.a_depth),
+              value(chain_.b_offset),
+              value(chain_.b_depth),
+              value(chain_.b_column),
+              nullptr,
+              nullptr};
     if (!chain_.store) return;
     sizes_.c_offset = value(chain_.store->offset);
     sizes_.c_row = value(chain_.store->row);
@@ -87,8 +95,7 @@ class TileEmitter {
     llvm::Value* rest = builder_.CreateOr(sizes_.c_offset, sizes_.c_row);
     rest = builder_.CreateAnd(builder_.CreateOr(rest, sizes_.columns), Long(Quad - 1));
     llvm::Value* const is_whole = builder_.CreateICmpEQ(rest, Long(0));
-    llvm::Value* const is_small =
-        builder_.CreateICmpULT(sizes_.c_row, Long(uint64_t{1} << 31));
+    llvm::Value* const is_small = builder_.CreateICmpULT(sizes_.c_row, Long(uint64_t{1} << 31));
     return And(And(is_whole, is_small), Inside(chain_.store->c, sizes_.c_offset, sizes_.rows,
                                                sizes_.c_row, sizes_.columns, Long(1)));
   }
@@ -167,7 +174,8 @@ class TileEmitter {
     llvm::Value* const index = builder_.CreateAdd(
         builder_.CreateAdd(sizes_.c_offset, builder_.CreateMul(row, sizes_.c_row)), column);
     builder_.CreateAlignedStore(
-        quad, builder_.CreateInBoundsGEP(builder_.getFloatTy(), emitter_.Get(chain_.store->c), index),
+        quad,
+        builder_.CreateInBoundsGEP(builder_.getFloatTy(), emitter_.Get(chain_.store->c), index),
         QuadAlign);
   }
 
@@ -227,9 +235,9 @@ class TileEmitter {
         llvm::Value* const line = builder_.CreateUDiv(q, Long(width / Quad));
         llvm::Value* const along =
             builder_.CreateMul(builder_.CreateURem(q, Long(width / Quad)), Long(Quad));
-        llvm::Value* const to = Shared(
-            stage, builder_.CreateAdd(builder_.CreateMul(line, Long(pitch)),
-                                      builder_.CreateAdd(along, Long(first))));
+        llvm::Value* const to =
+            Shared(stage, builder_.CreateAdd(builder_.CreateMul(line, Long(pitch)),
+                                             builder_.CreateAdd(along, Long(first))));
         if (quads % shape_.threads() == 0 || c + shape_.threads() <= quads) {
           FetchQuad(is_a, k0, line, along, to);
           continue;
@@ -243,7 +251,8 @@ class TileEmitter {
 
   void FetchQuad(bool is_a, llvm::Value* k0, llvm::Value* line, llvm::Value* along,
                  llvm::Value* to) {
-    llvm::Value* const i = is_a ? builder_.CreateAdd(first_row_, line) : builder_.CreateAdd(k0, line);
+    llvm::Value* const i =
+        is_a ? builder_.CreateAdd(first_row_, line) : builder_.CreateAdd(k0, line);
     llvm::Value* const j =
         is_a ? builder_.CreateAdd(k0, along) : builder_.CreateAdd(first_column_, along);
     llvm::Value* const lines = is_a ? sizes_.rows : sizes_.depth;
@@ -254,9 +263,9 @@ class TileEmitter {
     llvm::Value* const line_stride = is_a ? sizes_.a_row : sizes_.b_depth;
     llvm::Value* const stride = is_a ? sizes_.a_depth : sizes_.b_column;
     auto address = [&](llvm::Value* row, llvm::Value* column) {
-      llvm::Value* const index = builder_.CreateAdd(
-          builder_.CreateAdd(offset, builder_.CreateMul(row, line_stride)),
-          is_wide_ ? column : builder_.CreateMul(column, stride));
+      llvm::Value* const index =
+          builder_.CreateAdd(builder_.CreateAdd(offset, builder_.CreateMul(row, line_stride)),
+                             is_wide_ ? column : builder_.CreateMul(column, stride));
       return builder_.CreateInBoundsGEP(builder_.getFloatTy(), from, index);
     };
     llvm::Value* const has_line = builder_.CreateICmpULT(i, lines);
@@ -269,9 +278,9 @@ class TileEmitter {
                                      {to, address(i, j)});
           },
           [&] {
-            builder_.CreateAlignedStore(llvm::ConstantVector::getSplat(
-                                            llvm::ElementCount::getFixed(Quad), none),
-                                        to, QuadAlign);
+            builder_.CreateAlignedStore(
+                llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(Quad), none), to,
+                QuadAlign);
           });
       return;
     }
@@ -284,8 +293,8 @@ class TileEmitter {
       auto known = [&](llvm::Value* index) {
         return builder_.CreateSelect(is_there, index, Long(0));
       };
-      llvm::Value* const loaded =
-          builder_.CreateAlignedLoad(builder_.getFloatTy(), address(known(i), known(column)), OneAlign);
+      llvm::Value* const loaded = builder_.CreateAlignedLoad(
+          builder_.getFloatTy(), address(known(i), known(column)), OneAlign);
       quad = builder_.CreateInsertElement(quad, builder_.CreateSelect(is_there, loaded, none), v);
     }
     builder_.CreateAlignedStore(quad, to, QuadAlign);
@@ -309,8 +318,7 @@ class TileEmitter {
   }
 
   void Multiply(llvm::Value* stage, LlvmValues& sums) {
-    llvm::Value* const a_first =
-        Shared(stage, builder_.CreateMul(thread_row_, Long(PitchOfA())));
+    llvm::Value* const a_first = Shared(stage, builder_.CreateMul(thread_row_, Long(PitchOfA())));
     llvm::Value* const b_first =
         Shared(stage, builder_.CreateAdd(builder_.CreateMul(thread_column_, Long(Quad)),
                                          Long(shape_.rows * PitchOfA())));
@@ -322,7 +330,8 @@ class TileEmitter {
     for (uint32_t k = 0; k < shape_.depth; k += Quad) {
       LlvmValues a;
       for (uint32_t i = 0; i < shape_.thread_rows; ++i)
-        a.push_back(quad(a_first, uint64_t{i} * (shape_.rows / shape_.thread_rows) * PitchOfA() + k));
+        a.push_back(
+            quad(a_first, uint64_t{i} * (shape_.rows / shape_.thread_rows) * PitchOfA() + k));
       for (uint32_t v = 0; v < Quad; ++v) {
         LlvmValues b;
         for (uint32_t g = 0; g < shape_.thread_columns / Quad; ++g) {

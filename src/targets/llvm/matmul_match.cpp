@@ -41,9 +41,8 @@ class ChainMatcher {
     counters_ = {CounterOf(rows_), CounterOf(columns_), CounterOf(chain)};
     if (!MatchChain(chain)) return std::nullopt;
     if (behind == 1 && last->op == Op::Store) MatchStore(*last, Function::result_of(chain));
-    for (const IndexForm* form :
-         {&found_.depth, &found_.a_offset, &found_.a_row, &found_.a_depth, &found_.b_offset,
-          &found_.b_depth, &found_.b_column})
+    for (const IndexForm* form : {&found_.depth, &found_.a_offset, &found_.a_row, &found_.a_depth,
+                                  &found_.b_offset, &found_.b_depth, &found_.b_column})
       if (!IsKnownBefore(*form)) return std::nullopt;
     return found_;
   }

@@ -28,10 +28,12 @@ constexpr int64_t MostBlockTrips = int64_t{1} << 32;
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // As many rows in a block as its threads have, less where they would take more shared memory than lets several blocks
-// live on a multiprocessor; without shared memory where not even a warp's rows fit.
-void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, uint32_t most_shared_bytes,
+// live on a multiprocessor; without shared memory where not even a warp's rows fit. Warps take several rows each, so that
+// what they do before the first one is done a few times only.
+void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, const Device& device,
                Launch& launch) {
   constexpr int64_t UsualSharedBytes = 36 << 10;
+  constexpr int64_t WarpsPerMultiprocessor = 256;  // four times as many as there can be at once
   constexpr uint32_t Warp = 32;
   const uint32_t lanes = columns <= ShortRow    ? LanesOfShortRow
                          : columns <= MiddleRow ? LanesOfMiddleRow
@@ -40,11 +42,13 @@ void ShapeRows(const PtxStep& step, int64_t rows, int64_t columns, uint32_t most
       columns > INT32_MAX ? INT32_MAX : RoundUp(columns, RowSlice) * step.shared_bytes;
   const auto bytes = [&] { return of_row * (launch.threads / lanes); };
   while (launch.threads > Warp && bytes() > UsualSharedBytes) launch.threads /= 2;
-  launch.shared_bytes =
-      bytes() + 64 > int64_t{most_shared_bytes} ? 0 : static_cast<uint32_t>(bytes());
-  if (launch.shared_bytes == 0) launch.threads = step.threads;
-  const int64_t of_block = launch.threads / (launch.shared_bytes == 0 ? Warp : lanes);
-  launch.blocks = static_cast<uint32_t>(std::min(MostBlocks, RoundUp(rows, of_block) / of_block));
+  const bool fits = bytes() + 64 <= int64_t{device.most_shared_bytes()};
+  launch.shared_bytes = fits ? static_cast<uint32_t>(bytes()) : 0;
+  if (!fits) launch.threads = step.threads;
+  const int64_t of_block = launch.threads / (fits ? lanes : Warp);
+  const int64_t most = std::max<int64_t>(
+      1, WarpsPerMultiprocessor * device.multiprocessors() / (launch.threads / Warp));
+  launch.blocks = static_cast<uint32_t>(std::min(most, RoundUp(rows, of_block) / of_block));
 }
 
 }  // namespace
@@ -115,8 +119,9 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   launch.threads = step.threads;
   if (step.kind == StepKind::Tiles || step.kind == StepKind::Rows) {
     const int64_t rows = trips(step.lo, step.hi);
-    const int64_t columns = step.kind == StepKind::Tiles ? trips(step.inner_lo, step.inner_hi)
-                                                         : std::max<int64_t>(size(step.lanes_hi), 0);
+    const int64_t columns = step.kind == StepKind::Tiles
+                                ? trips(step.inner_lo, step.inner_hi)
+                                : std::max<int64_t>(size(step.lanes_hi), 0);
     if (rows == 0 || (step.kind == StepKind::Tiles && columns == 0)) return {};
     if (columns != 0 && rows > MostTrips / columns)
       return Fail(Diag::LimitReached, "more iterations than a GPU can number");
@@ -126,7 +131,7 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
                                    (RoundUp(columns, step.tile_columns) / step.tile_columns)));
       launch.shared_bytes = step.shared_bytes;
     } else {
-      ShapeRows(step, rows, columns, device_->most_shared_bytes(), launch);
+      ShapeRows(step, rows, columns, *device_, launch);
     }
     call.launches.push_back(std::move(launch));
     return {};
@@ -176,8 +181,8 @@ Result<void> CudaKernel::CheckShapes(std::span<const DeviceArgument> arguments) 
     __extension__ using Wide = unsigned __int128;
     Wide count = 1;
     for (const ir::Dim dim : source.shape(type)) {
-      const uint64_t size = dim.is_symbol() ? arguments[dim.param()].words[0]
-                                            : static_cast<uint64_t>(dim.value);
+      const uint64_t size =
+          dim.is_symbol() ? arguments[dim.param()].words[0] : static_cast<uint64_t>(dim.value);
       count = std::min<Wide>(count * std::min<uint64_t>(size, INT64_MAX), INT64_MAX);
     }
     if (count <= arguments[argument].words[1]) return {};

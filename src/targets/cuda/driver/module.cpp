@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view Magic = "frazil ptx 2\n";
 constexpr std::string_view KindNames[] = {"alloc",  "flat",  "blocks", "single",
-                                            "serial", "tiles", "rows"};
+                                          "serial", "tiles", "rows"};
 // More steps than any program can have after its own limits; a guard against garbage.
 constexpr uint32_t MostSteps = 100'000;
 

@@ -28,7 +28,7 @@ enum class StepKind : uint8_t {
   Single,  // one block of threads; parallels inside are shared among them
   Serial,  // one thread
   Tiles,   // a block of threads for each tile of a nest of two: the product of matrices
-  Rows,    // some lanes of a warp for each iteration: folds and parallels along a row of `lanes` elements
+  Rows,  // some lanes of a warp for each iteration: folds and parallels along a row of `lanes` elements
 };
 
 // Numbers are known to the kernels; the host needs them for the shape of a launch. They are results of
@@ -77,7 +77,7 @@ struct PtxModule {
 };
 
 // Rows: how many lanes of a warp have one, if it has that many elements; they are taken in slices of 64.
-constexpr int64_t ShortRow = 128, MiddleRow = 1024;
+constexpr int64_t ShortRow = 128, MiddleRow = 256;
 constexpr uint32_t LanesOfShortRow = 8, LanesOfMiddleRow = 16, LanesOfLongRow = 32;
 constexpr int64_t RowSlice = 64;
 
