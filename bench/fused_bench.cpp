@@ -3,6 +3,7 @@
 
 #include "dnnl_rows.h"
 #include "kernel_call.h"
+#include "native_peer.h"
 
 namespace frazil::bench {
 namespace {
@@ -145,6 +146,31 @@ FRAZIL_FIGURE(fused_layer_norm) {
     const auto times = InterleaveCpu(functions, 15, 0.004);
     Compare(fmt::format("fused layer_norm, {} x {}", rows, columns),
             static_cast<double>(rows * columns) * 1e-9, times, 0, "clang omp simd");
+  }
+}
+
+// What a Python kernel with sum(a[i] for i in range(n)) is.
+FRAZIL_FIGURE(kernel_sums) {
+  constexpr std::string_view Text = R"(frz 1
+func @sum(%a: in buffer<f32>, %result: buffer<f32>, %n: u32) {
+  %count = cast %n : index
+  %first = const 0 : index
+  %sum = fold sum %i to %count chains 64 block 4096 -> f32 {
+    %x = load %a, %i : f32
+    yield %x
+  }
+  store %result, %first, %sum : f32
+  return
+}
+)";
+  for (size_t n : {100, 1000, 4096, 100'000}) {
+    Floats x(n), y(16);
+    Call ours{CompileText(std::string(Text))};
+    ours.Add(x).Add(y).Add(uint64_t{n});
+    const auto times =
+        InterleaveCpu({[&] { ours(); }, [&] { y.data()[1] = peer::Sum(n, x.data()); }}, 15, 0.002);
+    Judge(fmt::format("sum of a kernel, {} elements", n), static_cast<double>(n) * 1e-9,
+          "G elements/s", times[0].min_s, "clang omp simd", times[1].min_s, 0.85);
   }
 }
 

@@ -1,5 +1,5 @@
-// A reduction as loops, in the defined tree of [tensor.reduce]: what LowerTensors makes of `reduce`, for front ends whose
-// elements are not a tensor. The loops are in the form that targets recognize.
+// A reduction as loops, in the defined tree of [tensor.reduce]: what LowerTensors makes of `reduce`, and what ir/lanes/fold_match.h
+// compares with.
 #pragma once
 
 #include <functional>
