@@ -10,6 +10,8 @@
 namespace frazil::gpu {
 namespace {
 
+using targets::cuda::RowShape;
+
 ir::Program Parse(const std::string& text) {
   auto program = ir::ParseText(text);
   CHECK(program.has_value());
@@ -126,12 +128,7 @@ std::vector<std::pair<std::string, targets::cuda::TileShape>> Tiles() {
         TileShape{rows, columns, depth, stages, thread_rows, thread_columns, blocks});
   };
   add(128, 128, 16, 3, 8, 8, 2);
-  add(128, 128, 32, 2, 8, 8, 2);
-  add(256, 128, 16, 2, 16, 8, 1);
-  add(256, 128, 16, 4, 16, 8, 1);
-  add(256, 128, 32, 2, 16, 8, 1);
-  add(256, 128, 32, 3, 16, 8, 1);
-  add(256, 64, 16, 3, 8, 8, 2);
+  add(256, 128, 16, 3, 16, 8, 1);
   return tiles;
 }
 
@@ -171,10 +168,10 @@ func @main(%a: f32, %n: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffe
   for (const auto& [name, text] :
        {std::pair("rows-softmax", SoftmaxText), std::pair("rows-layernorm", LayerNormText),
         std::pair("rows-sum", RowSumText)})
-    for (const uint32_t blocks : {4u, 3u, 5u, 6u})
-      benches.push_back({blocks == 4 ? name : fmt::format("{}-{}", name, blocks),
-                         Parse(text),
-                         {.rows = {blocks}}});
+    for (const auto& [suffix, rows] :
+         {std::pair("", RowShape()), std::pair("-5-2-8", RowShape{5, 2, 8}),
+          std::pair("-3-3-8", RowShape{3, 3, 8}), std::pair("-3-2-4", RowShape{3, 2, 4})})
+      benches.push_back({std::string(name) + suffix, Parse(text), {.rows = rows}});
   benches.push_back({"sum", Parse(R"(frz 1
 func @main(%n: index, %x: tensor<f32, [%n]>) -> (f32) {
   %r = reduce %x {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>

@@ -88,7 +88,7 @@ void InlineCalls(llvm::Function& function) {
 
 void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Plan& plan,
                 const PtxOptions& options, llvm::Module& module) {
-  ModuleEmitter shared{lowered, facts, plan, module, options.tile};
+  ModuleEmitter shared{lowered, facts, plan, module, options.tile, options.rows};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -106,23 +106,28 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Pla
   bool is_first = true;
   for (const Step& step : plan.steps) {
     if (step.launch.kind == StepKind::Alloc) continue;
-    llvm::Function* const kernel =
-        llvm::Function::Create(KernelEmitter::TypeOfKernel(shared),
-                               llvm::GlobalValue::ExternalLinkage, step.launch.entry, module);
-    kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
-    kernel->addFnAttr(llvm::Attribute::NoUnwind);
-    const bool in_block =
-        step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
-    kernel->addFnAttr("nvvm.maxntid", in_block ? "1024" : std::to_string(step.launch.threads));
-    if (step.launch.kind == StepKind::Tiles)
-      kernel->addFnAttr("nvvm.minctasm", std::to_string(options.tile.blocks));
-    if (step.launch.kind == StepKind::Rows)
-      kernel->addFnAttr("nvvm.minctasm", std::to_string(options.rows.blocks));
-    KernelEmitter emitter(shared, lowered.entry, kernel);
-    emitter.EmitStep(step, is_first);
-    Finish(emitter, *kernel);
-    InlineCalls(*kernel);
-    ForgetNanBits(*kernel);
+    const bool is_rows = step.launch.kind == StepKind::Rows;
+    for (const bool long_rows : {false, true}) {
+      if (long_rows && !is_rows) continue;
+      llvm::Function* const kernel = llvm::Function::Create(
+          KernelEmitter::TypeOfKernel(shared), llvm::GlobalValue::ExternalLinkage,
+          long_rows ? LongRowsOf(step.launch.entry) : step.launch.entry, module);
+      kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
+      kernel->addFnAttr(llvm::Attribute::NoUnwind);
+      const bool in_block =
+          step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
+      kernel->addFnAttr("nvvm.maxntid", in_block ? "1024" : std::to_string(step.launch.threads));
+      if (step.launch.kind == StepKind::Tiles)
+        kernel->addFnAttr("nvvm.minctasm", std::to_string(options.tile.blocks));
+      if (is_rows)
+        kernel->addFnAttr("nvvm.minctasm", std::to_string(long_rows ? options.rows.long_blocks
+                                                                    : options.rows.blocks));
+      KernelEmitter emitter(shared, lowered.entry, kernel);
+      emitter.EmitStep(step, is_first, long_rows);
+      Finish(emitter, *kernel);
+      InlineCalls(*kernel);
+      ForgetNanBits(*kernel);
+    }
     is_first = false;
   }
   for (llvm::Function* function : shared.functions)

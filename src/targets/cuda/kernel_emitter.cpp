@@ -142,7 +142,8 @@ void KernelEmitter::BindParams() {
 
 // --- steps --------------------------------------------------------------------------------------------------------
 
-void KernelEmitter::EmitStep(const Step& step, bool is_first) {
+void KernelEmitter::EmitStep(const Step& step, bool is_first, bool long_rows) {
+  long_rows_ = long_rows;
   BindParams();
   llvm::Value* const word_minus_one = builder_.getInt64(~uint64_t{0});
   place_ = {builder_.getInt64(0), word_minus_one, builder_.getInt64(1), builder_.getFalse()};

@@ -22,6 +22,7 @@ struct ModuleEmitter {
   const Plan& plan;
   llvm::Module& module;
   TileShape tile = {};
+  RowShape row = {};
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
   llvm::GlobalVariable* dynamic = nullptr;         // shared memory whose size the launch says
@@ -46,7 +47,8 @@ class KernelEmitter : public RegionEmitter {
 
   static llvm::FunctionType* TypeOfKernel(const ModuleEmitter& shared);
   static llvm::FunctionType* TypeOfFunction(const ModuleEmitter& shared, ir::FuncId id);
-  void EmitStep(const Step& step, bool is_first);
+  // Rows have a kernel for long ones too.
+  void EmitStep(const Step& step, bool is_first, bool long_rows = false);
   void EmitFunction();
   // Slots that must become registers once the function is whole.
   const std::vector<llvm::AllocaInst*>& slots() const { return slots_; }
@@ -153,6 +155,7 @@ class KernelEmitter : public RegionEmitter {
   };
   std::optional<Group> group_;
   RowEmitter* row_ = nullptr;  // while passes of a row are emitted
+  bool long_rows_ = false;
   llvm::Value* shared_offset_ = nullptr;
   LlvmValues offsets_;
   llvm::AllocaInst* turns_ = nullptr;

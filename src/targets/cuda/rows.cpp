@@ -176,6 +176,7 @@ LlvmValues RowEmitter::Slices(llvm::Value* from, llvm::Value* to, LlvmValues cha
   constexpr uint32_t ManyOfLong = 16;
   std::vector<uint32_t> steps = {form_.unroll};
   if (form_.lanes == Warp && IsReading()) steps.insert(steps.begin(), ManyOfLong);
+  if (form_.unroll > 4) steps.push_back(4);
   if (form_.unroll > 1) steps.push_back(1);
   for (const uint32_t step : steps) {
     llvm::Value* const whole =
@@ -365,7 +366,8 @@ void KernelEmitter::EmitRows(const Step& step) {
     emit(form);
     builder_.SetInsertPoint(no);
   };
-  if (plan.kept_bytes > 0)
+  const RowShape& shape = shared_.row;
+  if (long_rows_ && plan.kept_bytes > 0)
     choose(builder_.CreateICmpEQ(Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_dynamic_smem_size),
                                  builder_.getInt64(0)),
            {.lanes = 32, .width = 1, .unroll = 4, .keeps = false});
@@ -376,12 +378,13 @@ void KernelEmitter::EmitRows(const Step& step) {
   choose(
       builder_.CreateICmpNE(builder_.CreateAnd(rest, builder_.getInt64(3)), builder_.getInt64(0)),
       {.lanes = 32, .width = 1, .unroll = 4, .keeps = true});
-  llvm::Value* const count = Get(plan.count);
-  choose(builder_.CreateICmpSLE(count, builder_.getInt64(ShortRow)),
-         {.lanes = LanesOfShortRow, .width = 4, .unroll = 1, .keeps = true});
-  choose(builder_.CreateICmpSLE(count, builder_.getInt64(MiddleRow)),
-         {.lanes = LanesOfMiddleRow, .width = 4, .unroll = 2, .keeps = true});
-  emit({.lanes = LanesOfLongRow, .width = 2, .unroll = 4, .keeps = true});
+  if (long_rows_) {
+    emit({.lanes = LanesOfLongRow, .width = 2, .unroll = shape.unroll, .keeps = true});
+  } else {
+    choose(builder_.CreateICmpSLE(Get(plan.count), builder_.getInt64(ShortRow)),
+           {.lanes = LanesOfShortRow, .width = 4, .unroll = 1, .keeps = true});
+    emit({.lanes = LanesOfMiddleRow, .width = 4, .unroll = 2, .keeps = true});
+  }
   builder_.SetInsertPoint(done);
 }
 

@@ -17,9 +17,11 @@ struct TileShape {
   uint32_t shared_bytes() const;
 };
 
-// Of rows: blocks of 256 threads that must fit on a multiprocessor at once, which bounds the registers of a thread.
+// Of rows: blocks of 256 threads that must fit on a multiprocessor at once, which bounds the registers of a thread, for short
+// rows and for long ones; and slices of long ones that are computed together.
 struct RowShape {
-  uint32_t blocks = 4;
+  uint32_t blocks = 4, long_blocks = 3;
+  uint32_t unroll = 4;
 };
 
 }  // namespace frazil::targets::cuda

@@ -65,6 +65,9 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> dev
   for (const PtxStep& step : module.steps)
     kernel->functions_.push_back(
         step.kind == StepKind::Alloc ? nullptr : TRY(kernel->loaded_->Find(step.entry)));
+  for (const PtxStep& step : module.steps)
+    kernel->long_rows_.push_back(
+        step.kind == StepKind::Rows ? TRY(kernel->loaded_->Find(LongRowsOf(step.entry))) : nullptr);
   kernel->device_ = std::move(device);
   kernel->module_ = std::move(module);
   return kernel;
@@ -222,7 +225,10 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
     if (step.kind != StepKind::Alloc) {
       const size_t before = call.launches.size();
       TRY_VOID(AddLaunch(step, sizes, call));
-      if (call.launches.size() > before) call.launches.back().function = functions_[i];
+      if (call.launches.size() == before) continue;
+      const bool is_long =
+          step.kind == StepKind::Rows && sizes[static_cast<size_t>(step.lanes_hi)] > MiddleRow;
+      call.launches.back().function = is_long ? long_rows_[i] : functions_[i];
       continue;
     }
     const int64_t length = sizes[static_cast<size_t>(step.shared[0].length)];

@@ -51,6 +51,7 @@ class CudaKernel {
   PtxModule module_;
   std::unique_ptr<LoadedModule> loaded_;
   std::vector<FunctionHandle*> functions_;  // by step; null for Alloc
+  std::vector<FunctionHandle*> long_rows_;  // by step; null but for Rows
   std::vector<ir::Type> params_;            // of the lowered entry
 };
 

@@ -80,6 +80,8 @@ struct PtxModule {
 constexpr int64_t ShortRow = 128, MiddleRow = 256;
 constexpr uint32_t LanesOfShortRow = 8, LanesOfMiddleRow = 16, LanesOfLongRow = 32;
 constexpr int64_t RowSlice = 64;
+// Rows of more than MiddleRow elements have a kernel of their own.
+inline std::string LongRowsOf(const std::string& entry) { return entry + "_long"; }
 
 // A flat text form; Parse refuses anything that does not fit (BadArtifact).
 std::string SerializeModule(const PtxModule& module);

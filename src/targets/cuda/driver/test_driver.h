@@ -20,6 +20,7 @@
 #include "ir/text/text.h"
 #include "targets/cuda/driver/api.h"
 #include "targets/cuda/driver/module.h"
+#include "targets/cuda/driver/test_module.h"
 
 namespace frazil::targets::cuda::test_driver {
 
@@ -110,30 +111,6 @@ inline int RunModule(const Module& module, const uint64_t* words, size_t count) 
   for (const exec::Value& value : outcome->results)
     for (const uint64_t word : value.scalar_words()) *result++ = word;
   return 0;
-}
-
-// A module of `program` for this driver whose code is that of `code`.
-inline PtxModule ModuleOf(const ir::Program& program, const ir::Program& code) {
-  PtxModule module;
-  module.arch = "sm_90";
-  module.source = program;
-  const ir::Program lowered = *ir::LowerForTarget(program);
-  module.text = ir::PrintText(*ir::LowerForTarget(code));
-  // Scalars, and a length for each buffer; no sizes, because no step is a grid.
-  std::string sizes = "frz 1\nfunc @main(";
-  const ir::Function& entry = lowered.entry_function();
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    const ir::Type type = entry.param_type(i);
-    sizes += (i == 0 ? "%p" : ", %p") + std::to_string(i) + ": " +
-             (type.is_buffer() ? "index" : std::string(ir::ScalarName(type.scalar)));
-  }
-  module.sizes = *ir::ParseText(sizes + ") {\n  return\n}\n");
-  for (const ir::Type type : entry.results) module.result_words += ir::WordsOf(type);
-  PtxStep step;
-  step.kind = StepKind::Serial;
-  step.entry = "k";
-  module.steps.push_back(step);
-  return module;
 }
 
 }  // namespace frazil::targets::cuda::test_driver
