@@ -185,7 +185,7 @@ void TensorLowering::LowerConv(const Inst& inst) {
     const bool is_few = outputs.known() && outputs.constant < FewestOutputs;
     if (IsProduct(spec, kernel.sizes))
       ConvAsProduct(image, kernel, inst.type, target);
-    else if (folds_ == Folds::Keep && Contains(sets::Wide, element.scalar) && !is_few)
+    else if (folds_ == Folds::KeepRows && Contains(sets::Wide, element.scalar) && !is_few)
       ConvByColumns(spec, image, kernel, outputs, inst.type, target);
     else
       ConvNest(spec, image, kernel, outputs, inst.type, target);

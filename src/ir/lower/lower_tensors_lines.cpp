@@ -30,7 +30,7 @@ void TensorLowering::LowerScan(const Inst& inst) {
                            sizes[axis],
                            math_.Product(all.subspan(axis + 1))};
   const IndexExpr outer = math_.Product(all.first(axis));
-  const bool has_lanes = folds_ == Folds::Keep && lines.apart.is(1) && AreMany(outer);
+  const bool has_lanes = folds_ == Folds::KeepRows && lines.apart.is(1) && AreMany(outer);
   WhereAny(target.count, [&] {
     if (AreMany(lines.apart)) return ScanRows(lines, outer);
     const IndexExprs nest = {outer, lines.apart};

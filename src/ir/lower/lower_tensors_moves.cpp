@@ -49,7 +49,7 @@ void TensorLowering::LowerTranspose(const Inst& inst) {
   while (axis + 1 < sizes.size() &&
          source_.word(inst, static_cast<uint32_t>(axis)) + 1 != static_cast<int64_t>(sizes.size()))
     ++axis;
-  if (folds_ == Folds::Keep && axis + 1 < sizes.size())
+  if (folds_ == Folds::KeepRows && axis + 1 < sizes.size())
     return CopyTiles(sizes, axis, from, permuted, target, strides);
   CopyElements(sizes, from, IndexExpr::Known(0), permuted, target, strides);
 }

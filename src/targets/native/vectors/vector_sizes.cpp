@@ -67,10 +67,8 @@ BlockSizes ChooseSizes(const LoopPlan& plan, bool is_row, exec::CpuLevel level, 
   const bool is_long =
       plan.work > (!tuned && level == exec::CpuLevel::Avx512 ? 24 : MaxChainWork) && has_masks;
   if (is_straight && is_long) sizes.main = 0;
-  // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best. Not along rows:
-  // 127 iterations that are left over, 16 at a time, take longer than all others (running sums of blocks of 256: 1117 us
-  // in two blocks, MEASURED in one).
-  if (tuned && plan.work <= 8 && plan.folds.empty() && !has_rows && !is_row) sizes.blocks = 2;
+  // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
+  if (tuned && plan.work <= 8 && plan.folds.empty() && !has_rows) sizes.blocks = 2;
   // Blocks that no run can fill are not made.
   if (most_trips < uint64_t{sizes.main} * sizes.blocks) sizes.blocks = 1;
   if (!has_rows)
