@@ -50,7 +50,9 @@ class MatvecLoop {
     llvm::Value* all = builder_.getTrue();
     for (llvm::Value* size : {count_, depth_, x_step_, stride_})
       all = And(all, builder_.CreateICmpULT(size, Int(uint64_t{1} << 31)));
-    for (llvm::Value* size : {count_, depth_}) all = And(all, builder_.CreateICmpNE(size, Int(0)));
+    all = And(all, builder_.CreateICmpNE(count_, Int(0)));
+    // Chains of one step are left to the loops: somebody must have gone there, and of tensors everything else fits.
+    all = And(all, builder_.CreateICmpUGT(depth_, Int(1)));
     llvm::Value* last = builder_.CreateSub(count_, Int(1));
     llvm::Value* end = builder_.CreateSub(depth_, Int(1));
     llvm::Value* across = is_of_rows_ ? last : end;

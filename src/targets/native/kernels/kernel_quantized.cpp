@@ -53,8 +53,8 @@ class QuantizedLoop {
     llvm::Value* all = builder_.getTrue();
     for (llvm::Value* size : {sizes_.count, sizes_.groups, sizes_.row, sizes_.scales_row})
       all = And(all, builder_.CreateICmpULT(size, Int(uint64_t{1} << 31)));
-    for (llvm::Value* size : {sizes_.count, sizes_.groups})
-      all = And(all, builder_.CreateICmpNE(size, Int(0)));
+    all = And(all, builder_.CreateICmpNE(sizes_.count, Int(0)));
+    all = And(all, builder_.CreateICmpUGT(sizes_.groups, Int(1)));
     llvm::Value* last = builder_.CreateSub(sizes_.count, Int(1));
     llvm::Value* last_group = builder_.CreateSub(sizes_.groups, Int(1));
     auto end = [&](uint64_t bytes) {
