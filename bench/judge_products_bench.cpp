@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 #include "harness.h"
 #include "ir/text/text.h"
 #include "optimize/fusion/fusion.h"

@@ -11,7 +11,7 @@
 #include "exec/batch/batch_memory.h"
 #include "exec/meaning/choices.h"
 #include "exec/meaning/interpreter_program.h"
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 #include "exec/outcome.h"
 #include "ir/program.h"
 

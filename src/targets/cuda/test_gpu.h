@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -149,9 +150,8 @@ inline bool IsThere() { return std::system("clang-22 --version > /dev/null 2>&1"
 
 inline test_driver::Run Compile(const std::string& text) {
   if (!text.starts_with("; ModuleID")) return {};
-  char folder[] = "/tmp/frazil_gpu_XXXXXX";
-  if (mkdtemp(folder) == nullptr) return {};
-  const std::string path = folder;
+  std::string path = std::filesystem::temp_directory_path() / "frazil_gpu_XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) return {};
   std::ofstream(path + "/k.ll") << HostText(text);
   const std::string command = "clang-22 -w -O1 -march=x86-64-v3 -fPIC -shared -o " + path +
                               "/k.so " + path + "/k.ll && rm " + path + "/k.ll";

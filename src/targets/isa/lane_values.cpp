@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "exec/meaning/scalar_ops.h"
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 #include "ir/builder.h"
 #include "targets/isa/lane_machine.h"
 #include "targets/isa/simt_names.h"

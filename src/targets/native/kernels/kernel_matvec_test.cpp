@@ -133,7 +133,7 @@ func @main(%x: in buffer<{0}>, %y: in buffer<{0}>, %z: buffer<{0}>) {{
     }
 }
 
-// A matrix that is widened, turned around or both before: it is read where it is (ir/lower/lower_tensors_matvec.cpp).
+// A matrix that is widened, turned around or both before: it is read where it is (ir/lower/tensors/lower_tensors_matvec.cpp).
 TEST(KernelMatvec, ReadInPlace) {
   const std::string_view widen = R"(
   %f = map (%e = %b) -> tensor<f32, [{0}, {1}]> {{

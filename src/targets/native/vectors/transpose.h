@@ -11,8 +11,7 @@ namespace frazil::targets::native {
 
 // As many vectors as each has elements: element c of vector r becomes element r of vector c. Inside of 16 bytes neighbors are
 // interleaved, then blocks of 16 bytes are exchanged: every step is one instruction without a table of indices. Halves,
-// quarters and so on are as few steps, but half of them read tables: a product of f32 rows and a vector in the
-// second-level cache took 1.4 times as long.
+// quarters and so on are as few steps, but half of them read tables.
 inline LlvmValues Transposed(Builder& builder, LlvmValues rows) {
   const unsigned lanes = static_cast<unsigned>(rows.size());
   const unsigned bits = rows[0]->getType()->getScalarSizeInBits();

@@ -1,6 +1,6 @@
 // Products of quantized weights: the exact dot of each group of 32 as a chain of i32, then one step of the chain of f32.
 #include "ir/conv.h"
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 

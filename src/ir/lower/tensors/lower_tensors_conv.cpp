@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ir/conv.h"
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

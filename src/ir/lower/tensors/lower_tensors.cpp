@@ -2,7 +2,7 @@
 // buffer of its own, one loop nest per op: fusion belongs to the optimizer, which sees the tensor
 // ops themselves. The one thing saved here is the copy of a result: an op whose value is only
 // returned writes the `out` parameter directly. (And products: lower_tensors_matmul.cpp.)
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 #include <algorithm>
 #include <utility>

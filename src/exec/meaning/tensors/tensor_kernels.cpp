@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 
 namespace frazil::exec {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "exec/batch/batch_rows.h"
 #include "exec/meaning/scalar_ops.h"
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 #include "ir/text/literal.h"
 
 namespace frazil::exec {

@@ -2,7 +2,7 @@
 // that the loops themselves cannot trap and may run in any order.
 #include <limits>
 
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

@@ -3,7 +3,7 @@
 // was allocated in a region is gone when the region ends.
 #include <algorithm>
 
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 

@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "ir/lower/column_folds.h"
 #include "ir/lower/fold_loops.h"
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

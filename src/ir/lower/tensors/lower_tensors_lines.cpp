@@ -1,5 +1,5 @@
 // Ops along one axis: scan and scatter.
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

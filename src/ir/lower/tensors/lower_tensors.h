@@ -227,14 +227,14 @@ class TensorLowering : public Cloner {
   std::map<uint32_t, IndexExpr>
       flat_;                     // by the first index of a `generate`: the number of its element
   std::set<uint32_t> deferred_;  // products, by old value: their chains stand where they are read
-  std::map<uint32_t, ValueId> sums_;  // theirs, in the element that is being made
+  std::map<uint32_t, ValueId> sums_;   // theirs, in the element that is being made
   std::vector<uint32_t> positions_;    // by instruction: of the body, from 1
   std::vector<uint32_t> same_memory_;  // by old value: the value whose memory it is
   std::vector<uint32_t> last_use_;     // by that: position
   std::vector<Made> made_, free_;
   std::map<uint32_t, ValueId> hoisted_;  // by old value: scratch of a row
   bool is_in_generate_ = false;          // an element of one is being made
-  std::set<uint32_t> read_in_place_;  // by old value: never made
+  std::set<uint32_t> read_in_place_;     // by old value: never made
   std::vector<Type> scalar_results_;
 };
 

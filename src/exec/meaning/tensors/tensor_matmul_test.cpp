@@ -6,7 +6,7 @@
 
 #include "exec/batch/batch_rows.h"
 #include "exec/meaning/scalar_ops.h"
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 #include "exec/random_arguments.h"
 
 namespace frazil::exec {

@@ -1,6 +1,6 @@
 // Sort: runs of 1, 2, 4 ... elements are merged, from one pair of scratch arrays (elements, positions) to another and back.
 // Stable, because the left run goes first where neither comes before the other.
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

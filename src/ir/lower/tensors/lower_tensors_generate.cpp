@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ir/lower/column_folds.h"
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

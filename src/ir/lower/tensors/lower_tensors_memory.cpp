@@ -2,7 +2,7 @@
 // anew share one. Every op writes all of what it makes, so that nobody sees what was there before.
 #include <algorithm>
 
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {
@@ -77,8 +77,9 @@ ValueId TensorLowering::Reuse(const Inst& inst, ValueId old_value) {
     return made.buffer;
   };
   // The chains of a product read more than the element that is made.
-  const bool has_chains = std::ranges::any_of(
-      source_.operands_of(inst), [&](ValueId operand) { return deferred_.contains(operand.index); });
+  const bool has_chains = std::ranges::any_of(source_.operands_of(inst), [&](ValueId operand) {
+    return deferred_.contains(operand.index);
+  });
   if (inst.op == Op::Map && !has_chains)
     for (ValueId operand : source_.operands_of(inst)) {
       const auto found = std::ranges::find(made_, same_memory_[operand.index], &Made::memory);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/lower/can_trap.h"
-#include "ir/lower/lower_tensors.h"
+#include "ir/lower/tensors/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {

@@ -1,5 +1,5 @@
 // Tensor ops that move elements. All of them are bytes from here to there: bits stay as they are.
-#include "exec/meaning/tensor_ops.h"
+#include "exec/meaning/tensors/tensor_ops.h"
 
 #include <algorithm>
 #include <cstring>
