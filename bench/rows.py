@@ -29,6 +29,7 @@ KEYS = ("area", "figure", "ours", "goal", "met", "commit", "date", "machine", "t
 FOLDERS = {
     "accuracy": ["src/ir/prelude"],
     "base": ["src/base"],
+    "calls": ["src/exec/plan", "src/optimize/calls", "src/verify/plans", "src/engine"],
     "checker": ["src/verify/tasm"],
     "circuits": ["src/frontends/circuits"],
     "cli": ["tools/frazil"],

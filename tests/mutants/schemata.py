@@ -22,6 +22,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL)
 
 
+MOST = 16384  # as in selected.h
+
+
 class Mistake(Exception):
     pass
 
@@ -143,6 +146,8 @@ def main(arguments):
     for path in map(pathlib.Path, arguments[1 if only_files else 2:]):
         file, mutations = read_list(path)
         for mutation in mutations:
+            if mutation.number >= MOST:
+                raise Mistake(f"{mutation}: the number is not below {MOST} (selected.h)")
             if mutation.number in seen:
                 raise Mistake(f"{mutation}: the number is that of {seen[mutation.number]}")
             seen[mutation.number] = mutation

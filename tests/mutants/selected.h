@@ -3,7 +3,7 @@
 
 namespace frazil::mutants {
 
-constexpr int MostMutants = 8192;
+constexpr int MostMutants = 16384;
 
 inline int selected = 0;                // 0: none, the emitters as they are
 inline bool reached[MostMutants] = {};  // asked for since it was last cleared

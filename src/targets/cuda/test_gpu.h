@@ -159,7 +159,7 @@ inline test_driver::Run Compile(const std::string& text) {
   void* const library = dlopen((path + "/k.so").c_str(), RTLD_NOW);
   if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
   std::remove((path + "/k.so").c_str());
-  rmdir(folder);
+  rmdir(path.c_str());
   if (library == nullptr) return {};
   return
       [library](const std::string& kernel, const test_driver::Shape& shape, const uint64_t* words) {

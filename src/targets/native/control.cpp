@@ -72,13 +72,15 @@ bool FunctionEmitter::IsScratch(ValueId buffer) const {
 }
 
 bool FunctionEmitter::NeverSame(ValueId a, ValueId b) const {
-  // A tensor is a value: a launch in which it lies where something is written is refused (exec/launch.cpp).
+  // A tensor is a value, and memory has one type: a launch in which what is written lies where either says otherwise is
+  // refused (exec/launch.cpp).
   const auto is_tensor = [&](ValueId buffer) { return facts_.shapes.contains(buffer.index); };
   const auto is_written = [&](ValueId buffer) {
     return function_.type(buffer).access != ir::Access::In;
   };
-  return a != b && (IsScratch(a) || IsScratch(b) ||
-                    ((is_tensor(a) || is_tensor(b)) && (is_written(a) || is_written(b))));
+  const bool is_apart =
+      is_tensor(a) || is_tensor(b) || function_.type(a).element() != function_.type(b).element();
+  return a != b && (IsScratch(a) || IsScratch(b) || (is_apart && (is_written(a) || is_written(b))));
 }
 
 bool FunctionEmitter::IsDistinct(RegionId region, ValueId a, ValueId b) const {

@@ -75,7 +75,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
     return shared_.borders[id_.index].contains(counter.index);
   }
   bool IsScratch(ir::ValueId buffer) const;
-  // Two buffers, one of them written: one is scratch, or a tensor, which no launch lets anybody change.
+  // Two buffers, one of them written: one is scratch or a tensor, or they have other types, which no launch lets overlap.
   bool NeverSame(ir::ValueId a, ir::ValueId b) const;
   // The plan of the loop whose iterations, or lanes, what is emitted now belongs to: what it has tested holds.
   const LoopPlan* outer_plan() const { return outer_plan_; }

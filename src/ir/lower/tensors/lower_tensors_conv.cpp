@@ -90,11 +90,12 @@ void TensorLowering::ConvByColumns(const ConvSpec& spec, const Sized& image, con
   const IndexExpr row_elements = math_.Mul(depth, columns);
   IndexExpr block;
   if (row_elements.known() && rows.known()) {
+    const int64_t height = std::max<int64_t>(rows.constant, 1);
     const int64_t most = std::clamp<int64_t>(
-        BlockElements / std::max<int64_t>(row_elements.constant, 1), 1, rows.constant);
+        BlockElements / std::max<int64_t>(row_elements.constant, 1), 1, height);
     // Blocks of about equal height.
-    const int64_t blocks = (rows.constant + most - 1) / most;
-    block = IndexExpr::Known((rows.constant + blocks - 1) / blocks);
+    const int64_t blocks = (height + most - 1) / most;
+    block = IndexExpr::Known((height + blocks - 1) / blocks);
   } else {
     const ValueId one = math_.Value(IndexExpr::Known(1));
     const ValueId divisor = builder_.Binary(Op::Max, math_.Value(row_elements), one);

@@ -63,6 +63,8 @@ class TestedLoop {
       if (!emitter_.facts().needed[id.index]) continue;
       const Inst& inst = function_.inst(id);
       if (++insts_ > MostInsts || inst.op == Op::Call) return false;
+      // Arithmetic of fields is many instructions each, beside which a test of bounds is nothing.
+      if (Contains(ir::sets::Fields, inst.type.scalar)) return false;
       if ((inst.regions.count != 0 && inst.op != Op::If) || inst.op == Op::Alloc) return false;
       has_branch_ = has_branch_ || inst.op == Op::If;
       for (uint32_t r = 0; r < inst.regions.count; ++r)

@@ -147,7 +147,7 @@ class Selector {
     return f().type(f().operand(inst, i));
   }
   void Set(ir::ValueId id, std::vector<Word> words) { scope_->values[id.index] = std::move(words); }
-  // Each its part of what travelled together.
+  // Each its part of what traveled together.
   void SetResults(const ir::Inst& inst, const std::vector<Word>& words);
   void SetResult(const ir::Inst& inst, std::vector<Word> words) {
     Set(ir::Function::result_of(inst), std::move(words));
