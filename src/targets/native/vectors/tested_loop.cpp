@@ -80,6 +80,8 @@ class TestedLoop {
     const Inst& inst = function_.inst(id);
     const ValueId buffer = function_.operand(inst, 0), index = function_.operand(inst, 1);
     if (inside_[buffer.index] || IsInside(function_, emitter_.facts(), buffer, index)) return;
+    // What the program makes for itself is as long as it needs: the way for when it is not would never run.
+    if (emitter_.IsScratch(buffer)) return;
     // What a number is at most, by its type or a mask: a table is long enough for all of them, or it is not.
     const IntRange range = emitter_.facts().ranges->Int(index);
     if (range.low >= 0 && range.high <= UINT16_MAX) {
