@@ -67,8 +67,8 @@ TEST_F(PlanSite, BecomesSolidByCallsAndAnswersAsBefore) {
     EXPECT_EQ(found, expected);
     EXPECT_THAT((*site)->Report().what, testing::HasSubstr("calls code"));
     const std::lock_guard lock(mutex);
-    EXPECT_THAT(said, testing::Contains(testing::HasSubstr(
-                          is_second ? "2 from the store, 0 made" : "0 from the store")));
+    EXPECT_THAT(said, testing::Contains(testing::HasSubstr(is_second ? "2 from the store, 0 made"
+                                                                     : "0 from the store")));
   }
   std::filesystem::remove_all(folder);
 }

@@ -91,8 +91,8 @@ void TensorLowering::ConvByColumns(const ConvSpec& spec, const Sized& image, con
   IndexExpr block;
   if (row_elements.known() && rows.known()) {
     const int64_t height = std::max<int64_t>(rows.constant, 1);
-    const int64_t most = std::clamp<int64_t>(
-        BlockElements / std::max<int64_t>(row_elements.constant, 1), 1, height);
+    const int64_t most =
+        std::clamp<int64_t>(BlockElements / std::max<int64_t>(row_elements.constant, 1), 1, height);
     // Blocks of about equal height.
     const int64_t blocks = (height + most - 1) / most;
     block = IndexExpr::Known((height + blocks - 1) / blocks);
